@@ -1,0 +1,121 @@
+//! Reading buffers back, without blocking anybody's executor.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use crate::device::Gpu;
+use crate::error::{Error, Result};
+
+/// The outcome of a mapping, once its callback ran.
+#[derive(Default)]
+struct Mapping {
+    result: Option<Result<(), wgpu::BufferAsyncError>>,
+    waker: Option<Waker>,
+}
+
+/// Resolves when the buffer is mapped.
+struct Mapped(Arc<Mutex<Mapping>>);
+
+impl Future for Mapped {
+    type Output = Result<(), wgpu::BufferAsyncError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut mapping = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        match mapping.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                mapping.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Gpu {
+    /// Submits what was recorded so far and reads `bytes` of a buffer, from `offset` (a multiple of 4).
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], [`Error::OutOfMemory`].
+    pub async fn read(&self, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Result<Vec<u8>> {
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        use wgpu::BufferUsages as Usage;
+        let copied = bytes.next_multiple_of(4);
+        let staging = self.allocate_for("read-back", copied, Usage::MAP_READ | Usage::COPY_DST)?;
+        self.with_encoder(|encoder| {
+            encoder.copy_buffer_to_buffer(buffer, offset, staging.buffer(), 0, copied);
+        });
+        self.submit()?;
+        let data = self.map_read(staging.buffer(), bytes).await;
+        if data.is_err() {
+            // Its mapping state is unknown: not for reuse.
+            staging.discard();
+        }
+        data
+    }
+
+    /// Maps a staging buffer whose copy was submitted, and takes its first `bytes`.
+    pub(crate) async fn map_read(&self, staging: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>> {
+        let mapping = Arc::new(Mutex::new(Mapping::default()));
+        let slice = staging.slice(..bytes.next_multiple_of(4));
+        let shared = mapping.clone();
+        slice.map_async(wgpu::MapMode::Read, move |result| {
+            let mut mapping = shared.lock().unwrap_or_else(|e| e.into_inner());
+            mapping.result = Some(result);
+            if let Some(waker) = mapping.waker.take() {
+                waker.wake();
+            }
+        });
+        self.drive();
+        Mapped(mapping).await.map_err(|e| self.loss().unwrap_or_else(|| Error::DeviceLost(e.to_string())))?;
+        let range = slice
+            .get_mapped_range()
+            .map_err(|e| Error::Device { operation: "read".into(), message: e.to_string() })?;
+        let data = range[..bytes as usize].to_vec();
+        drop(range);
+        staging.unmap();
+        Ok(data)
+    }
+
+    /// Sees to it that callbacks run: natively a thread polls the device until
+    /// the work submitted so far is done; browsers do it by themselves.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn drive(&self) {
+        if blocking::active() {
+            // The caller blocks anyway: no thread is needed. A failure shows in the callback.
+            let _ = self.device().poll(wgpu::PollType::wait_indefinitely());
+            return;
+        }
+        let device = self.device().clone();
+        std::thread::spawn(move || {
+            let _ = device.poll(wgpu::PollType::wait_indefinitely());
+        });
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn drive(&self) {}
+}
+
+/// Blocks on a future of this crate.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod blocking {
+    use std::cell::Cell;
+
+    thread_local!(static ACTIVE: Cell<bool> = const { Cell::new(false) });
+
+    /// Whether this thread is inside [`block_on`].
+    pub fn active() -> bool {
+        ACTIVE.get()
+    }
+
+    /// Runs a future to its end on this thread.
+    pub fn block_on<F: Future>(future: F) -> F::Output {
+        let before = ACTIVE.replace(true);
+        let output = pollster::block_on(future);
+        ACTIVE.set(before);
+        output
+    }
+}
