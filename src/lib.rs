@@ -4,6 +4,8 @@
 pub mod dtype;
 pub mod error;
 pub mod host;
+#[doc(hidden)]
+pub mod link;
 
 pub use dtype::{DType, Element};
 pub use error::{Error, Result};
