@@ -400,3 +400,68 @@ fn partners(tokens: &[Token]) -> Result<Vec<usize>, Fault> {
         None => Ok(partner),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        let tokens = Tokens::new(text).unwrap();
+        (0..tokens.len()).map(|i| tokens.slice(i)).collect()
+    }
+
+    #[test]
+    fn literals_are_single_tokens() {
+        for literal in [
+            "0x1p3",
+            "0xFFFFFFFFu",
+            "4294967295u",
+            "1e-30f",
+            "0x1.fffffep+127",
+            ".5e+3",
+            "1.",
+            "0X.8P-2h",
+            "1E5",
+            "0",
+            "7i",
+        ] {
+            let text = format!("a-{literal}+b");
+            assert_eq!(texts(&text), ["a", "-", literal, "+", "b"]);
+        }
+        assert_eq!(texts("0x1e+2"), ["0x1e", "+", "2"]);
+        assert_eq!(texts("v[0].x"), ["v", "[", "0", "]", ".", "x"]);
+        assert_eq!(texts("1f+e"), ["1f", "+", "e"]);
+    }
+
+    #[test]
+    fn blanks_and_comments_are_no_tokens() {
+        assert_eq!(
+            texts("a/**//*/*b*/*/c//d\u{2028}e/f"),
+            ["a", "c", "e", "/", "f"]
+        );
+        assert_eq!(
+            texts("größe\u{85}變\u{200e}x\u{2029}"),
+            ["größe", "變", "x"]
+        );
+        assert_eq!(
+            texts("a::b : c:::d"),
+            ["a", "::", "b", ":", "c", "::", ":", "d"]
+        );
+    }
+
+    #[test]
+    fn statements_end_where_wgsl_ends_them() {
+        for (text, rest) in [
+            ("a = b[1;2]; c", "c"),
+            ("if a { } else if b { } else { } c", "c"),
+            ("for (;;) { } c", "c"),
+            ("{ } c", "c"),
+            ("import a::{b}; c", "c"),
+            ("a } c", "}"),
+        ] {
+            let text = format!("{{ {text} }}").replace("a } c }", "a } c");
+            let tokens = Tokens::new(&text).unwrap();
+            assert_eq!(tokens.slice(tokens.past_statement(1)), rest, "{text}");
+        }
+    }
+}
