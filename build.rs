@@ -11,9 +11,12 @@ fn main() {
     let mut code = String::from("static SHADERS: &[(&str, &str, &str)] = &[\n");
     let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     for file in &files {
-        let name = file.trim_start_matches("shaders/").trim_end_matches(".wgsl");
+        let name = file
+            .trim_start_matches("shaders/")
+            .trim_end_matches(".wgsl");
         let path = Path::new(&root).join(file);
-        writeln!(code, "    ({name:?}, {file:?}, include_str!({path:?})),").expect("strings take all");
+        writeln!(code, "    ({name:?}, {file:?}, include_str!({path:?})),")
+            .expect("strings take all");
     }
     code.push_str("];\n");
     let out = std::env::var("OUT_DIR").expect("cargo sets it");

@@ -33,21 +33,36 @@ impl Policy {
             Variant::parse(text.trim()).ok_or_else(|| Error::Parameter {
                 operation: "policy".into(),
                 parameter: name.into(),
-                problem: format!("`{}` is not a variant; there are matrix, subgroup, portable, cpu", text.trim()),
+                problem: format!(
+                    "`{}` is not a variant; there are matrix, subgroup, portable, cpu",
+                    text.trim()
+                ),
             })
         };
-        let forced = variable("PORTCULLIS_VARIANT").map(|v| parse("PORTCULLIS_VARIANT", &v)).transpose()?;
+        let forced = variable("PORTCULLIS_VARIANT")
+            .map(|v| parse("PORTCULLIS_VARIANT", &v))
+            .transpose()?;
         let forbidden = match variable("PORTCULLIS_FORBID") {
-            Some(list) => list.split(',').map(|v| parse("PORTCULLIS_FORBID", v)).collect::<Result<_>>()?,
+            Some(list) => list
+                .split(',')
+                .map(|v| parse("PORTCULLIS_FORBID", v))
+                .collect::<Result<_>>()?,
             None => Vec::new(),
         };
         let require_gpu = variable("PORTCULLIS_REQUIRE_GPU").is_some_and(|v| v != "0");
-        Ok(Policy { forced, forbidden, require_gpu })
+        Ok(Policy {
+            forced,
+            forbidden,
+            require_gpu,
+        })
     }
 
     /// Only `variant`.
     pub fn force(variant: Variant) -> Policy {
-        Policy { forced: Some(variant), ..Policy::default() }
+        Policy {
+            forced: Some(variant),
+            ..Policy::default()
+        }
     }
 
     /// Why this policy rules `variant` out, if it does.
@@ -109,7 +124,10 @@ impl Decisions {
 
     fn insert(&self, call: &Call, policy: &Policy, decision: &Decision) {
         let mut decisions = crate::device::lock(&self.0);
-        decisions.entry(policy.clone()).or_default().insert(call.clone(), decision.clone());
+        decisions
+            .entry(policy.clone())
+            .or_default()
+            .insert(call.clone(), decision.clone());
     }
 }
 
@@ -163,7 +181,12 @@ impl Gpu {
     }
 
     /// As [`Gpu::prepare`], but without probing: variants not probed before are not used.
-    pub(crate) async fn decide(&self, call: &Call, policy: &Policy, may_probe: bool) -> Result<Decision> {
+    pub(crate) async fn decide(
+        &self,
+        call: &Call,
+        policy: &Policy,
+        may_probe: bool,
+    ) -> Result<Decision> {
         if let Some(decision) = self.decisions().get(call, policy) {
             return Ok(decision);
         }
@@ -174,13 +197,21 @@ impl Gpu {
             let reason = match policy.objection(variant) {
                 Some(reason) => reason,
                 None if variant == Variant::Cpu => {
-                    let decision = Decision { variant, rejected, prepared: None };
+                    let decision = Decision {
+                        variant,
+                        rejected,
+                        prepared: None,
+                    };
                     self.decisions().insert(call, policy, &decision);
                     return Ok(decision);
                 }
                 None => match self.try_variant(call, variant, may_probe).await {
                     Ok(prepared) => {
-                        let decision = Decision { variant, rejected, prepared: Some(prepared) };
+                        let decision = Decision {
+                            variant,
+                            rejected,
+                            prepared: Some(prepared),
+                        };
                         if !provisional {
                             self.decisions().insert(call, policy, &decision);
                         }
@@ -190,7 +221,9 @@ impl Gpu {
                         provisional = true;
                         "not probed yet; `prepare` does it".into()
                     }
-                    Err(Attempt::Failed(error @ (Error::DeviceLost(_) | Error::OutOfMemory { .. }))) => {
+                    Err(Attempt::Failed(
+                        error @ (Error::DeviceLost(_) | Error::OutOfMemory { .. }),
+                    )) => {
                         return Err(error);
                     }
                     Err(Attempt::Failed(Error::Unavailable { reason, .. })) => reason,
@@ -199,14 +232,26 @@ impl Gpu {
             };
             rejected.push(Rejection { variant, reason });
         }
-        let reasons: Vec<String> = rejected.iter().map(|r| format!("{}: {}", r.variant, r.reason)).collect();
+        let reasons: Vec<String> = rejected
+            .iter()
+            .map(|r| format!("{}: {}", r.variant, r.reason))
+            .collect();
         Err(Error::Unavailable {
             operation: signature.name.into(),
-            reason: format!("no variant can run on {} ({})", self.capabilities().identity, reasons.join("; ")),
+            reason: format!(
+                "no variant can run on {} ({})",
+                self.capabilities().identity,
+                reasons.join("; ")
+            ),
         })
     }
 
-    async fn try_variant(&self, call: &Call, variant: Variant, may_probe: bool) -> Result<Prepared, Attempt> {
+    async fn try_variant(
+        &self,
+        call: &Call,
+        variant: Variant,
+        may_probe: bool,
+    ) -> Result<Prepared, Attempt> {
         let plan = self.plan(call, variant)?;
         if variant < Variant::Portable {
             match self.probe_outcome(call, variant) {
@@ -225,7 +270,9 @@ impl Gpu {
 
     fn probe_outcome(&self, call: &Call, variant: Variant) -> Option<Option<String>> {
         let key = (call.name(), call.input(0).dtype, variant);
-        crate::device::lock(&self.probes().outcomes).get(&key).cloned()
+        crate::device::lock(&self.probes().outcomes)
+            .get(&key)
+            .cloned()
     }
 
     /// Runs the variant's probe problems against the oracle; the failure, if any.
@@ -233,7 +280,8 @@ impl Gpu {
         let start = crate::device::now();
         let dtype = call.input(0).dtype;
         let failure = gate::probe(self, call.operation, dtype, variant).await?;
-        crate::device::lock(&self.probes().outcomes).insert((call.name(), dtype, variant), failure.clone());
+        crate::device::lock(&self.probes().outcomes)
+            .insert((call.name(), dtype, variant), failure.clone());
         self.report_probing(crate::device::elapsed(start));
         Ok(failure)
     }

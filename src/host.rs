@@ -130,6 +130,41 @@ impl HostTensor {
         }
     }
 
+    /// The elements of a strided view of `bytes`, whose first element is the
+    /// `offset`th, as a contiguous tensor.
+    pub(crate) fn gather(
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+        bytes: &[u8],
+        offset: usize,
+    ) -> Result<HostTensor> {
+        let size = dtype.size();
+        let count: usize = shape.iter().product();
+        if crate::plan::is_row_major(shape, strides) {
+            return HostTensor::from_bytes(
+                dtype,
+                shape,
+                &bytes[offset * size..(offset + count) * size],
+            );
+        }
+        let mut gathered = Vec::with_capacity(count * size);
+        let mut index = vec![0usize; shape.len()];
+        for _ in 0..count {
+            let step = |at: isize, (&i, &s): (&usize, &isize)| at + i as isize * s;
+            let at = index.iter().zip(strides).fold(offset as isize, step) as usize;
+            gathered.extend_from_slice(&bytes[at * size..(at + 1) * size]);
+            for axis in (0..index.len()).rev() {
+                index[axis] += 1;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+        }
+        HostTensor::from_bytes(dtype, shape, &gathered)
+    }
+
     /// The extents, outermost first.
     pub fn shape(&self) -> &[usize] {
         &self.shape

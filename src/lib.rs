@@ -1,13 +1,32 @@
 //! Portable GPU compute kernels on wgpu, gated by measured correctness.
 #![warn(missing_docs)]
 
+pub(crate) mod cpu;
+pub mod device;
+pub mod dispatch;
 pub mod dtype;
 pub mod error;
+pub mod gate;
 pub mod host;
+pub mod kernels;
 #[doc(hidden)]
 pub mod link;
+pub mod operation;
+pub mod ops;
+pub mod params;
+pub mod plan;
+pub mod registry;
+pub mod spec;
+mod tensor;
 
+pub use device::{Capabilities, Gpu, Selector, device_requirements};
+pub use dispatch::{Decision, Policy};
 pub use dtype::{DType, Element};
 pub use error::{Error, Result};
 pub use host::HostTensor;
+pub use operation::{Call, Variant};
+pub use params::{Params, Value};
+pub use plan::BufferView;
+pub use spec::{Alignment, TensorSpec};
+pub use tensor::{Device, Outputs, Tensor};
 pub use wgpu;

@@ -25,7 +25,12 @@ pub enum Variant {
 
 impl Variant {
     /// Every variant, fastest first.
-    pub const ALL: &'static [Variant] = &[Variant::Matrix, Variant::Subgroup, Variant::Portable, Variant::Cpu];
+    pub const ALL: &'static [Variant] = &[
+        Variant::Matrix,
+        Variant::Subgroup,
+        Variant::Portable,
+        Variant::Cpu,
+    ];
 
     /// The name used on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -101,7 +106,11 @@ impl Signature {
     pub fn input_name(&self, index: usize) -> String {
         match self.inputs.get(index) {
             Some(input) => input.name.into(),
-            None => format!("{}{}", self.inputs.last().map_or("x", |i| i.name), index + 1 - self.inputs.len()),
+            None => format!(
+                "{}{}",
+                self.inputs.last().map_or("x", |i| i.name),
+                index + 1 - self.inputs.len()
+            ),
         }
     }
 
@@ -170,7 +179,13 @@ impl std::fmt::Display for Call {
         for (i, input) in self.inputs.iter().enumerate() {
             let Some(input) = input else { continue };
             let name = self.operation.signature().input_name(i);
-            write!(f, "{}{name}: {}{:?}", if i > 0 { ", " } else { "" }, input.dtype, input.shape)?;
+            write!(
+                f,
+                "{}{name}: {}{:?}",
+                if i > 0 { ", " } else { "" },
+                input.dtype,
+                input.shape
+            )?;
         }
         f.write_str(")")?;
         if self.params.iter().next().is_some() {
@@ -193,7 +208,10 @@ impl Call {
         if inputs.len() > most {
             return Err(Error::Inputs {
                 operation: name.into(),
-                problem: format!("{} inputs were given, it takes {most} at most", inputs.len()),
+                problem: format!(
+                    "{} inputs were given, it takes {most} at most",
+                    inputs.len()
+                ),
             });
         }
         let mut inputs = inputs;
@@ -204,7 +222,11 @@ impl Call {
                 None if !spec.optional || i >= signature.inputs.len() => {
                     return Err(Error::Inputs {
                         operation: name.into(),
-                        problem: format!("input `{}` is missing: {}", signature.input_name(i), spec.doc),
+                        problem: format!(
+                            "input `{}` is missing: {}",
+                            signature.input_name(i),
+                            spec.doc
+                        ),
                     });
                 }
                 None => {}
@@ -221,7 +243,13 @@ impl Call {
             }
         }
         let params = params.complete(name, &signature.params)?;
-        let mut call = Call { operation, inputs, outputs: Vec::new(), params, shared_buffers: false };
+        let mut call = Call {
+            operation,
+            inputs,
+            outputs: Vec::new(),
+            params,
+            shared_buffers: false,
+        };
         call.outputs = operation.infer(&call)?;
         for output in &call.outputs {
             output.check(name)?;
@@ -237,7 +265,11 @@ impl Call {
 
     /// The same call with outputs that may start anywhere in their buffers.
     pub fn with_unaligned_outputs(mut self) -> Call {
-        self.outputs = self.outputs.into_iter().map(TensorSpec::unaligned).collect();
+        self.outputs = self
+            .outputs
+            .into_iter()
+            .map(TensorSpec::unaligned)
+            .collect();
         self
     }
 
@@ -248,17 +280,26 @@ impl Call {
 
     /// Required input `index`.
     pub fn input(&self, index: usize) -> &TensorSpec {
-        self.inputs[index].as_ref().expect("`Call::new` checked that required inputs are there")
+        self.inputs[index]
+            .as_ref()
+            .expect("`Call::new` checked that required inputs are there")
     }
 
     /// An error about the shapes of this call.
     pub fn shape_error(&self, problem: impl Into<String>) -> Error {
-        Error::Shape { operation: self.name().into(), problem: problem.into() }
+        Error::Shape {
+            operation: self.name().into(),
+            problem: problem.into(),
+        }
     }
 
     /// An error about a parameter of this call.
     pub fn parameter_error(&self, parameter: &str, problem: impl Into<String>) -> Error {
-        Error::Parameter { operation: self.name().into(), parameter: parameter.into(), problem: problem.into() }
+        Error::Parameter {
+            operation: self.name().into(),
+            parameter: parameter.into(),
+            problem: problem.into(),
+        }
     }
 }
 
@@ -316,7 +357,10 @@ pub trait Operation: Send + Sync {
         let bytes = |spec: &TensorSpec| spec.len() as u64 * spec.dtype.size() as u64;
         let inputs: u64 = call.inputs.iter().flatten().map(bytes).sum();
         let outputs: u64 = call.outputs.iter().map(bytes).sum();
-        Cost { bytes: inputs + outputs, flops: call.outputs.iter().map(|o| o.len() as u64).sum() }
+        Cost {
+            bytes: inputs + outputs,
+            flops: call.outputs.iter().map(|o| o.len() as u64).sum(),
+        }
     }
 
     /// Parameters as a baseline states them, in this operation's own terms.

@@ -47,7 +47,12 @@ impl Value {
                 if inner.is_empty() {
                     return Some(Value::Ints(Vec::new()));
                 }
-                Value::Ints(inner.split(',').map(|t| t.trim().parse().ok()).collect::<Option<_>>()?)
+                Value::Ints(
+                    inner
+                        .split(',')
+                        .map(|t| t.trim().parse().ok())
+                        .collect::<Option<_>>()?,
+                )
             }
         })
     }
@@ -56,7 +61,9 @@ impl Value {
     fn coerce_like(&self, like: &Value) -> Option<Value> {
         Some(match (self, like) {
             (Value::Int(v), Value::Float(_)) => Value::Float(*v as f64),
-            (Value::Float(v), Value::Int(_)) if v.fract() == 0.0 && v.abs() < 2f64.powi(53) => Value::Int(*v as i64),
+            (Value::Float(v), Value::Int(_)) if v.fract() == 0.0 && v.abs() < 2f64.powi(53) => {
+                Value::Int(*v as i64)
+            }
             (Value::Int(v), Value::Ints(_)) => Value::Ints(vec![*v]),
             (Value::Int(v @ (0 | 1)), Value::Bool(_)) => Value::Bool(*v == 1),
             (a, b) if a.kind() == b.kind() => a.clone(),
@@ -141,12 +148,22 @@ pub struct ParamSpec {
 impl ParamSpec {
     /// A parameter with a default.
     pub fn new(name: &'static str, default: impl Into<Value>, doc: &'static str) -> ParamSpec {
-        ParamSpec { name, default: default.into(), required: false, doc }
+        ParamSpec {
+            name,
+            default: default.into(),
+            required: false,
+            doc,
+        }
     }
 
     /// A parameter that must be given; `example` states its kind.
     pub fn required(name: &'static str, example: impl Into<Value>, doc: &'static str) -> ParamSpec {
-        ParamSpec { name, default: example.into(), required: true, doc }
+        ParamSpec {
+            name,
+            default: example.into(),
+            required: true,
+            doc,
+        }
     }
 }
 
@@ -208,12 +225,23 @@ impl Params {
             parameter: parameter.into(),
             problem,
         };
-        let given = self.entries.iter().map(|(n, _)| n).chain(self.unparsed.iter().map(|(n, _)| n));
+        let given = self
+            .entries
+            .iter()
+            .map(|(n, _)| n)
+            .chain(self.unparsed.iter().map(|(n, _)| n));
         for name in given {
             if !specs.iter().any(|s| s.name == name) {
                 let known: Vec<&str> = specs.iter().map(|s| s.name).collect();
-                let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-                return Err(problem(name, format!("unknown; this operation takes: {known}")));
+                let known = if known.is_empty() {
+                    "none".into()
+                } else {
+                    known.join(", ")
+                };
+                return Err(problem(
+                    name,
+                    format!("unknown; this operation takes: {known}"),
+                ));
             }
         }
         let mut entries = Vec::with_capacity(specs.len());
@@ -221,20 +249,32 @@ impl Params {
             let unparsed = self.unparsed.iter().find(|(n, _)| n == spec.name);
             let value = match (self.get(spec.name), unparsed) {
                 (_, Some((_, text))) => spec.default.parse_like(text).ok_or_else(|| {
-                    problem(spec.name, format!("`{text}` is not of kind {}", spec.default.kind()))
+                    problem(
+                        spec.name,
+                        format!("`{text}` is not of kind {}", spec.default.kind()),
+                    )
                 })?,
                 (Some(value), None) => value.coerce_like(&spec.default).ok_or_else(|| {
                     let kind = spec.default.kind();
-                    problem(spec.name, format!("`{value}` is of kind {}, not {kind}", value.kind()))
+                    problem(
+                        spec.name,
+                        format!("`{value}` is of kind {}, not {kind}", value.kind()),
+                    )
                 })?,
                 (None, None) if spec.required => {
-                    return Err(problem(spec.name, format!("must be given ({}): {}", spec.default.kind(), spec.doc)));
+                    return Err(problem(
+                        spec.name,
+                        format!("must be given ({}): {}", spec.default.kind(), spec.doc),
+                    ));
                 }
                 (None, None) => spec.default.clone(),
             };
             entries.push((spec.name.into(), value));
         }
-        Ok(Params { entries, unparsed: Vec::new() })
+        Ok(Params {
+            entries,
+            unparsed: Vec::new(),
+        })
     }
 
     // The getters below are for operations, whose parameters are complete:
@@ -247,28 +287,48 @@ impl Params {
 
     /// The integer `name`.
     pub fn int(&self, name: &str) -> i64 {
-        if let Some(Value::Int(v)) = self.get(name) { *v } else { 0 }
+        if let Some(Value::Int(v)) = self.get(name) {
+            *v
+        } else {
+            0
+        }
     }
 
     /// The number `name`.
     pub fn float(&self, name: &str) -> f64 {
-        if let Some(Value::Float(v)) = self.get(name) { *v } else { 0.0 }
+        if let Some(Value::Float(v)) = self.get(name) {
+            *v
+        } else {
+            0.0
+        }
     }
 
     /// The text `name`.
     pub fn text(&self, name: &str) -> &str {
-        if let Some(Value::Text(v)) = self.get(name) { v } else { "" }
+        if let Some(Value::Text(v)) = self.get(name) {
+            v
+        } else {
+            ""
+        }
     }
 
     /// The integers `name`.
     pub fn ints(&self, name: &str) -> &[i64] {
-        if let Some(Value::Ints(v)) = self.get(name) { v } else { &[] }
+        if let Some(Value::Ints(v)) = self.get(name) {
+            v
+        } else {
+            &[]
+        }
     }
 }
 
 impl std::fmt::Display for Params {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let items: Vec<String> = self.entries.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let items: Vec<String> = self
+            .entries
+            .iter()
+            .map(|(n, v)| format!("{n}={v}"))
+            .collect();
         f.write_str(&items.join(" "))
     }
 }

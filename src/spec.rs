@@ -33,7 +33,12 @@ pub struct TensorSpec {
 impl TensorSpec {
     /// A contiguous row-major tensor in a buffer of its own.
     pub fn new(dtype: DType, shape: impl Into<Vec<usize>>) -> TensorSpec {
-        TensorSpec { dtype, shape: shape.into(), strides: None, alignment: Alignment::Binding }
+        TensorSpec {
+            dtype,
+            shape: shape.into(),
+            strides: None,
+            alignment: Alignment::Binding,
+        }
     }
 
     /// The same tensor, starting anywhere in its buffer.
@@ -66,7 +71,9 @@ impl TensorSpec {
 
     /// The strides, row-major when none were given.
     pub fn strides(&self) -> Vec<isize> {
-        self.strides.clone().unwrap_or_else(|| row_major(&self.shape))
+        self.strides
+            .clone()
+            .unwrap_or_else(|| row_major(&self.shape))
     }
 
     /// Whether kernels can read it 16 bytes at a time: row-major and aligned.
@@ -83,7 +90,11 @@ impl TensorSpec {
         let mut range = (0, 0);
         for (&d, s) in self.shape.iter().zip(self.strides()) {
             let last = (d as isize - 1) * s;
-            if last < 0 { range.0 += last } else { range.1 += last }
+            if last < 0 {
+                range.0 += last
+            } else {
+                range.1 += last
+            }
         }
         Some(range)
     }
@@ -93,17 +104,28 @@ impl TensorSpec {
     /// # Errors
     /// [`Error::Shape`] for strides of another rank, [`Error::Limit`] beyond 2^32 − 1 elements.
     pub fn check(&self, operation: &str) -> Result<()> {
-        if self.strides.as_ref().is_some_and(|s| s.len() != self.shape.len()) {
+        if self
+            .strides
+            .as_ref()
+            .is_some_and(|s| s.len() != self.shape.len())
+        {
             return Err(Error::Shape {
                 operation: operation.into(),
-                problem: format!("strides {:?} do not have the rank of shape {:?}", self.strides, self.shape),
+                problem: format!(
+                    "strides {:?} do not have the rank of shape {:?}",
+                    self.strides, self.shape
+                ),
             });
         }
         let count = element_count(&self.shape).map_or(u64::MAX, |n| n as u64);
         let reach = match (&self.strides, count) {
-            (Some(strides), 1..) => self.shape.iter().zip(strides).fold(1u64, |reach, (&d, &s)| {
-                reach.saturating_add((d as u64 - 1).saturating_mul(s.unsigned_abs() as u64))
-            }),
+            (Some(strides), 1..) => self
+                .shape
+                .iter()
+                .zip(strides)
+                .fold(1u64, |reach, (&d, &s)| {
+                    reach.saturating_add((d as u64 - 1).saturating_mul(s.unsigned_abs() as u64))
+                }),
             _ => count,
         };
         let asked = count.max(reach);
@@ -138,7 +160,11 @@ pub fn resolve_axis(operation: &str, axis: i64, rank: usize) -> Result<usize> {
     if (0..rank as i64).contains(&resolved) {
         Ok(resolved as usize)
     } else {
-        Err(Error::Axis { operation: operation.into(), axis, rank })
+        Err(Error::Axis {
+            operation: operation.into(),
+            axis,
+            rank,
+        })
     }
 }
 

@@ -35,7 +35,10 @@ impl Selector {
         match text.trim() {
             "" => Selector::Best,
             t if t.eq_ignore_ascii_case("cpu") => Selector::Cpu,
-            t => t.parse().map(Selector::Index).unwrap_or_else(|_| Selector::Name(t.into())),
+            t => t
+                .parse()
+                .map(Selector::Index)
+                .unwrap_or_else(|_| Selector::Name(t.into())),
         }
     }
 }
@@ -68,7 +71,10 @@ pub(crate) async fn select(selector: &Selector) -> Result<Option<AdapterEntry>> 
         return Ok(None);
     }
     let entries = enumerate().await;
-    let listing: Vec<String> = entries.iter().map(|e| format!("{}: {}", e.index, e.identity)).collect();
+    let listing: Vec<String> = entries
+        .iter()
+        .map(|e| format!("{}: {}", e.index, e.identity))
+        .collect();
     let found = match &selector {
         Selector::Index(i) => entries.into_iter().nth(*i),
         Selector::Name(name) => entries.into_iter().find(|e| matches(&e.identity, name)),
@@ -80,15 +86,23 @@ pub(crate) async fn select(selector: &Selector) -> Result<Option<AdapterEntry>> 
             Selector::Name(name) => format!("the name `{name}`"),
             _ => "that".into(),
         };
-        let listing = if listing.is_empty() { "there is none".into() } else { listing.join("; ") };
-        Error::NoAdapter(format!("none has {asked}; this machine's adapters: {listing}"))
+        let listing = if listing.is_empty() {
+            "there is none".into()
+        } else {
+            listing.join("; ")
+        };
+        Error::NoAdapter(format!(
+            "none has {asked}; this machine's adapters: {listing}"
+        ))
     })
 }
 
 /// Whether an adapter's name, backend or driver contains `text`, in any case.
 pub(crate) fn matches(identity: &AdapterIdentity, text: &str) -> bool {
     let text = text.to_lowercase();
-    [&identity.name, &identity.backend, &identity.driver].iter().any(|s| s.to_lowercase().contains(&text))
+    [&identity.name, &identity.backend, &identity.driver]
+        .iter()
+        .any(|s| s.to_lowercase().contains(&text))
 }
 
 fn rank(info: &wgpu::AdapterInfo) -> (u8, u8) {
@@ -114,7 +128,11 @@ async fn all_adapters() -> Vec<wgpu::Adapter> {
         power_preference: wgpu::PowerPreference::HighPerformance,
         ..Default::default()
     };
-    instance().request_adapter(&options).await.into_iter().collect()
+    instance()
+        .request_adapter(&options)
+        .await
+        .into_iter()
+        .collect()
 }
 
 fn instance() -> wgpu::Instance {
@@ -144,7 +162,8 @@ fn instance() -> wgpu::Instance {
 /// # use portcullis::wgpu;
 /// ```
 pub fn device_requirements(adapter: &wgpu::Adapter) -> (wgpu::Features, wgpu::Limits) {
-    let useful = wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16 | wgpu::Features::TIMESTAMP_QUERY;
+    let useful =
+        wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16 | wgpu::Features::TIMESTAMP_QUERY;
     (adapter.features() & useful, adapter.limits())
 }
 

@@ -35,7 +35,9 @@ impl AdapterIdentity {
         AdapterIdentity {
             name: info.name.clone(),
             backend: backend.into(),
-            driver: format!("{} {}", info.driver, info.driver_info).trim().into(),
+            driver: format!("{} {}", info.driver, info.driver_info)
+                .trim()
+                .into(),
             kind: kind.into(),
         }
     }
@@ -101,12 +103,16 @@ impl Capabilities {
         // wgpu's web backend does not know the feature: there the page asks for
         // it, and subgroup sizes tell that it was granted.
         let subgroups = features.contains(wgpu::Features::SUBGROUP)
-            || (browser && info.subgroup_min_size >= 4 && crate::device::adapters::browser_subgroups());
+            || (browser
+                && info.subgroup_min_size >= 4
+                && crate::device::adapters::browser_subgroups());
         Capabilities {
             identity: AdapterIdentity::of(&info),
             limits: device.limits(),
-            subgroups: subgroups
-                .then_some(SubgroupSizes { min: info.subgroup_min_size.max(1), max: info.subgroup_max_size }),
+            subgroups: subgroups.then_some(SubgroupSizes {
+                min: info.subgroup_min_size.max(1),
+                max: info.subgroup_max_size,
+            }),
             f16: features.contains(wgpu::Features::SHADER_F16),
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             unchecked_shaders: !browser,
@@ -142,6 +148,8 @@ impl Capabilities {
 
     /// The most bytes that one storage binding holds.
     pub fn max_binding(&self) -> u64 {
-        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
+        self.limits
+            .max_storage_buffer_binding_size
+            .min(self.limits.max_buffer_size)
     }
 }

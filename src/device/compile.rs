@@ -17,14 +17,21 @@ impl Gpu {
         let label = Some(kernel.root);
         let scopes = [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation]
             .map(|filter| device.push_error_scope(filter));
-        let descriptor =
-            wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(text.into()) };
+        let descriptor = wgpu::ShaderModuleDescriptor {
+            label,
+            source: wgpu::ShaderSource::Wgsl(text.into()),
+        };
         let module = if kernel.unchecked {
             // SAFETY: `unchecked` is set only by `StepBuilder::unchecked`, whose callers
             // prove beside their plan that every index of the kernel is in range and
             // every loop ends for every problem that the plan accepts; bindings are at
             // least as long as the plan's shapes say, which `Bound::new` checks.
-            unsafe { device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) }
+            unsafe {
+                device.create_shader_module_trusted(
+                    descriptor,
+                    wgpu::ShaderRuntimeChecks::unchecked(),
+                )
+            }
         } else {
             device.create_shader_module(descriptor)
         };
@@ -48,10 +55,15 @@ impl Gpu {
             },
             count: None,
         }];
-        let read_only = kernel.bindings.iter().map(|b| b.read_only() && !kernel.shared_buffers);
+        let read_only = kernel
+            .bindings
+            .iter()
+            .map(|b| b.read_only() && !kernel.shared_buffers);
         entries.extend(read_only.enumerate().map(storage));
-        let layout =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label,
+            entries: &entries,
+        });
         let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label,
             bind_group_layouts: &[Some(&layout)],
@@ -72,7 +84,10 @@ impl Gpu {
         // Scopes are a stack: the last pushed is popped first. Both are always popped.
         let errors = [self.pop(validation), self.pop(internal)];
         match errors.into_iter().flatten().next() {
-            Some(error) => Err(Error::Kernel { kernel: kernel.root.into(), message: error.to_string() }),
+            Some(error) => Err(Error::Kernel {
+                kernel: kernel.root.into(),
+                message: error.to_string(),
+            }),
             None => Ok(Pipeline { pipeline, layout }),
         }
     }

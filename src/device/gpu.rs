@@ -73,7 +73,9 @@ impl Gpu {
     pub async fn open(selector: &Selector) -> Result<Gpu> {
         match adapters::select(selector).await? {
             Some(entry) => Gpu::from_adapter(&entry.adapter).await,
-            None => Err(Error::NoAdapter("this machine has no usable adapter; `Device::cpu()` needs none".into())),
+            None => Err(Error::NoAdapter(
+                "this machine has no usable adapter; `Device::cpu()` needs none".into(),
+            )),
         }
     }
 
@@ -90,7 +92,9 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             ..Default::default()
         };
-        let refused = |e: wgpu::RequestDeviceError| Error::NoAdapter(format!("{}: {e}", adapter.get_info().name));
+        let refused = |e: wgpu::RequestDeviceError| {
+            Error::NoAdapter(format!("{}: {e}", adapter.get_info().name))
+        };
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let loss = Arc::new(OnceLock::new());
         let shared = loss.clone();
@@ -112,7 +116,12 @@ impl Gpu {
     pub fn with_capabilities(&self, change: impl FnOnce(&mut Capabilities)) -> Gpu {
         let mut capabilities = self.0.capabilities.clone();
         change(&mut capabilities);
-        Gpu::assemble(self.0.device.clone(), self.0.queue.clone(), capabilities, self.0.loss.clone())
+        Gpu::assemble(
+            self.0.device.clone(),
+            self.0.queue.clone(),
+            capabilities,
+            self.0.loss.clone(),
+        )
     }
 
     fn assemble(
@@ -174,7 +183,10 @@ impl Gpu {
 
     /// The error that says how the device was lost, if it was.
     pub fn loss(&self) -> Option<Error> {
-        self.0.loss.get().map(|reason| Error::DeviceLost(reason.clone()))
+        self.0
+            .loss
+            .get()
+            .map(|reason| Error::DeviceLost(reason.clone()))
     }
 
     /// Compiles the kernels of a plan: after that nothing but buffers is missing.
@@ -194,7 +206,11 @@ impl Gpu {
     /// [`Error::OutOfMemory`] when the device has no room.
     pub fn scratch_for(&self, plan: &Plan) -> Result<Vec<BufferView>> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let create = |s: &ScratchSpec| Ok(BufferView::new(&self.create_buffer(s.name, s.bytes, usage)?));
+        let create = |s: &ScratchSpec| {
+            Ok(BufferView::new(
+                &self.create_buffer(s.name, s.bytes, usage)?,
+            ))
+        };
         plan.scratch.iter().map(create).collect()
     }
 
@@ -203,7 +219,9 @@ impl Gpu {
         let mut stream = lock(&self.0.stream);
         let encoder = stream.get_or_insert_with(|| {
             let label = Some("portcullis stream");
-            self.0.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label })
+            self.0
+                .device
+                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label })
         });
         record(encoder)
     }
@@ -216,7 +234,9 @@ impl Gpu {
         if let Some(error) = self.loss() {
             return Err(error);
         }
-        let Some(encoder) = lock(&self.0.stream).take() else { return Ok(()) };
+        let Some(encoder) = lock(&self.0.stream).take() else {
+            return Ok(());
+        };
         self.catching("submit", "commands", 0, |_| {
             self.0.queue.submit([encoder.finish()]);
         })
@@ -229,8 +249,14 @@ impl Gpu {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(&self) -> Result<()> {
         self.submit()?;
-        let lost = |e: wgpu::PollError| self.loss().unwrap_or_else(|| Error::DeviceLost(e.to_string()));
-        self.0.device.poll(wgpu::PollType::wait_indefinitely()).map_err(lost)?;
+        let lost = |e: wgpu::PollError| {
+            self.loss()
+                .unwrap_or_else(|| Error::DeviceLost(e.to_string()))
+        };
+        self.0
+            .device
+            .poll(wgpu::PollType::wait_indefinitely())
+            .map_err(lost)?;
         self.loss().map_or(Ok(()), Err)
     }
 
@@ -243,8 +269,16 @@ impl Gpu {
         let linked = kernel.link(self.0.capabilities.browser)?;
         dump(kernel, &linked.text);
         let linking = elapsed(start);
-        let layout = kernel.bindings.iter().map(|b| b.read_only() && !kernel.shared_buffers).collect();
-        let key = PipelineKey { text: linked.text, unchecked: kernel.unchecked, layout };
+        let layout = kernel
+            .bindings
+            .iter()
+            .map(|b| b.read_only() && !kernel.shared_buffers)
+            .collect();
+        let key = PipelineKey {
+            text: linked.text,
+            unchecked: kernel.unchecked,
+            layout,
+        };
         let found = lock(&self.0.pipelines).get(&key).cloned();
         let pipeline = match found {
             Some(pipeline) => pipeline,
@@ -264,7 +298,12 @@ impl Gpu {
     }
 
     /// Creates a buffer; no room is a typed error.
-    pub(crate) fn create_buffer(&self, what: &str, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+    pub(crate) fn create_buffer(
+        &self,
+        what: &str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer> {
         let limit = self.0.capabilities.limits.max_buffer_size;
         if size > limit {
             return Err(Error::Limit {
@@ -277,7 +316,12 @@ impl Gpu {
         }
         self.catching("allocate", what, size, |device| {
             let label = Some("portcullis");
-            device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label,
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
         })
     }
 
@@ -291,8 +335,11 @@ impl Gpu {
         bytes: u64,
         call: impl FnOnce(&wgpu::Device) -> T,
     ) -> Result<T> {
-        let scopes = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
-            .map(|filter| self.0.device.push_error_scope(filter));
+        let scopes = [
+            wgpu::ErrorFilter::OutOfMemory,
+            wgpu::ErrorFilter::Validation,
+        ]
+        .map(|filter| self.0.device.push_error_scope(filter));
         let value = call(&self.0.device);
         let [memory, validation] = scopes;
         let validation = self.pop(validation);
@@ -301,10 +348,14 @@ impl Gpu {
             return Err(error);
         }
         match (memory, validation) {
-            (Some(_), _) => Err(Error::OutOfMemory { what: what.into(), bytes }),
-            (None, Some(error)) => {
-                Err(Error::Device { operation: operation.into(), message: format!("{what}: {error}") })
-            }
+            (Some(_), _) => Err(Error::OutOfMemory {
+                what: what.into(),
+                bytes,
+            }),
+            (None, Some(error)) => Err(Error::Device {
+                operation: operation.into(),
+                message: format!("{what}: {error}"),
+            }),
             (None, None) => Ok(value),
         }
     }
@@ -312,7 +363,10 @@ impl Gpu {
     /// What a scope caught, where that is known at once: natively it always is.
     pub(crate) fn pop(&self, scope: wgpu::ErrorScopeGuard) -> Option<wgpu::Error> {
         let mut future = std::pin::pin!(scope.pop());
-        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        match future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
             Poll::Ready(error) => error,
             Poll::Pending => None,
         }
@@ -346,13 +400,22 @@ pub(crate) fn elapsed(_start: ()) -> Duration {
 /// Writes linked text to the folder that `PORTCULLIS_DUMP_WGSL` names, if any.
 fn dump(kernel: &Kernel, text: &str) {
     use std::hash::{DefaultHasher, Hash, Hasher};
-    let Some(folder) = std::env::var_os("PORTCULLIS_DUMP_WGSL") else { return };
+    let Some(folder) = std::env::var_os("PORTCULLIS_DUMP_WGSL") else {
+        return;
+    };
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
-    let name = format!("{}-{:016x}.wgsl", kernel.root.replace('/', "-"), hasher.finish());
+    let name = format!(
+        "{}-{:016x}.wgsl",
+        kernel.root.replace('/', "-"),
+        hasher.finish()
+    );
     let path = std::path::Path::new(&folder).join(name);
     let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, text));
     if let Err(error) = written {
-        eprintln!("portcullis: PORTCULLIS_DUMP_WGSL: {}: {error}", path.display());
+        eprintln!(
+            "portcullis: PORTCULLIS_DUMP_WGSL: {}: {error}",
+            path.display()
+        );
     }
 }

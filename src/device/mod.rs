@@ -12,6 +12,7 @@ pub use capabilities::{AdapterIdentity, Capabilities, CooperativeMatrix, Subgrou
 pub use gpu::{Gpu, PreparedReport};
 pub use pool::{PoolStatistics, PooledBuffer};
 
+pub(crate) use adapters::ADAPTER_VARIABLE;
 pub(crate) use compile::Pipeline;
 pub(crate) use gpu::{elapsed, lock, now};
 #[cfg(not(target_arch = "wasm32"))]

@@ -57,11 +57,18 @@ impl PooledBuffer {
 
 impl Drop for PooledBuffer {
     fn drop(&mut self) {
-        let Some(pool) = self.pool.upgrade() else { return };
-        let Ok(mut free) = pool.free.lock() else { return };
+        let Some(pool) = self.pool.upgrade() else {
+            return;
+        };
+        let Ok(mut free) = pool.free.lock() else {
+            return;
+        };
         free.statistics.free_bytes += self.buffer.size();
         let key = (self.buffer.size(), self.buffer.usage());
-        free.buffers.entry(key).or_default().push(self.buffer.clone());
+        free.buffers
+            .entry(key)
+            .or_default()
+            .push(self.buffer.clone());
     }
 }
 
@@ -79,15 +86,28 @@ impl Gpu {
     /// [`crate::Error::OutOfMemory`] when the device has no room, after free buffers were let go.
     pub fn allocate(&self, what: &str, bytes: u64) -> Result<PooledBuffer> {
         use wgpu::BufferUsages as Usage;
-        self.allocate_for(what, bytes, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)
+        self.allocate_for(
+            what,
+            bytes,
+            Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST,
+        )
     }
 
-    pub(crate) fn allocate_for(&self, what: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<PooledBuffer> {
+    pub(crate) fn allocate_for(
+        &self,
+        what: &str,
+        bytes: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<PooledBuffer> {
         let pool: &Arc<Pool> = self.pool();
         // A class may reach beyond what one buffer can hold: then the exact size.
         let limits = &self.capabilities().limits;
         let most = limits.max_buffer_size;
-        let size = if size_class(bytes) > most { bytes.max(16).next_multiple_of(16) } else { size_class(bytes) };
+        let size = if size_class(bytes) > most {
+            bytes.max(16).next_multiple_of(16)
+        } else {
+            size_class(bytes)
+        };
         let reused = {
             let mut free = pool.free.lock().unwrap_or_else(|e| e.into_inner());
             let buffer = free.buffers.get_mut(&(size, usage)).and_then(Vec::pop);
@@ -105,11 +125,18 @@ impl Gpu {
                     self.trim_pool();
                     create().map_err(|_| error)
                 })?;
-                pool.free.lock().unwrap_or_else(|e| e.into_inner()).statistics.created += 1;
+                pool.free
+                    .lock()
+                    .unwrap_or_else(|e| e.into_inner())
+                    .statistics
+                    .created += 1;
                 buffer
             }
         };
-        Ok(PooledBuffer { buffer, pool: Arc::downgrade(pool) })
+        Ok(PooledBuffer {
+            buffer,
+            pool: Arc::downgrade(pool),
+        })
     }
 
     /// Lets go of all free buffers.
@@ -121,6 +148,10 @@ impl Gpu {
 
     /// What the buffer pool holds and did.
     pub fn pool_statistics(&self) -> PoolStatistics {
-        self.pool().free.lock().unwrap_or_else(|e| e.into_inner()).statistics
+        self.pool()
+            .free
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .statistics
     }
 }

@@ -57,6 +57,36 @@ impl Gpu {
         data
     }
 
+    /// Records the upload of `bytes` to the start of a buffer: a copy in the command stream, which
+    /// keeps its order with work recorded before on the same buffer.
+    pub(crate) fn upload(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let size = (bytes.len() as u64).next_multiple_of(4);
+        let staging = self.catching("upload", "staging", size, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("portcullis upload"),
+                size,
+                usage: wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: true,
+            })
+        })?;
+        let refused = |e: wgpu::MapRangeError| Error::Device {
+            operation: "upload".into(),
+            message: e.to_string(),
+        };
+        let mut range = staging
+            .slice(..bytes.len() as u64)
+            .get_mapped_range_mut()
+            .map_err(refused)?;
+        range.slice(..).copy_from_slice(bytes);
+        drop(range);
+        staging.unmap();
+        self.with_encoder(|encoder| encoder.copy_buffer_to_buffer(&staging, 0, buffer, 0, size));
+        Ok(())
+    }
+
     /// Maps a staging buffer whose copy was submitted, and takes its first `bytes`.
     pub(crate) async fn map_read(&self, staging: &wgpu::Buffer, bytes: u64) -> Result<Vec<u8>> {
         let mapping = Arc::new(Mutex::new(Mapping::default()));
@@ -70,10 +100,14 @@ impl Gpu {
             }
         });
         self.drive();
-        Mapped(mapping).await.map_err(|e| self.loss().unwrap_or_else(|| Error::DeviceLost(e.to_string())))?;
-        let range = slice
-            .get_mapped_range()
-            .map_err(|e| Error::Device { operation: "read".into(), message: e.to_string() })?;
+        Mapped(mapping).await.map_err(|e| {
+            self.loss()
+                .unwrap_or_else(|| Error::DeviceLost(e.to_string()))
+        })?;
+        let range = slice.get_mapped_range().map_err(|e| Error::Device {
+            operation: "read".into(),
+            message: e.to_string(),
+        })?;
         let data = range[..bytes as usize].to_vec();
         drop(range);
         staging.unmap();

@@ -77,7 +77,11 @@ fn compare_close(got: &HostTensor, expected: &[f64], allowed: impl Fn(usize) -> 
     let got_values = got.to_f64();
     if got_values.len() != expected.len() {
         result.bound_ratio = f64::INFINITY;
-        result.failure = Some(format!("{} elements instead of {}", got_values.len(), expected.len()));
+        result.failure = Some(format!(
+            "{} elements instead of {}",
+            got_values.len(),
+            expected.len()
+        ));
         return result;
     }
     for (i, (&g, &e)) in got_values.iter().zip(expected).enumerate() {
@@ -140,5 +144,9 @@ pub fn store_rounding(dtype: DType, x: f64) -> f64 {
         DType::BF16 => half::bf16::MAX.to_f64(),
         DType::I32 | DType::U32 => return 0.0,
     };
-    if x.abs() >= largest { f64::INFINITY } else { ulp(dtype, x) / 2.0 }
+    if x.abs() >= largest {
+        f64::INFINITY
+    } else {
+        ulp(dtype, x) / 2.0
+    }
 }

@@ -50,16 +50,33 @@ pub async fn execute(gpu: &Gpu, prepared: &Prepared, instance: &Instance) -> Res
         let start = (image.len() as u64).next_multiple_of(GUARD) + GUARD + offset;
         image.resize(start as usize, POISON);
         image.extend_from_slice(bytes);
-        image.resize((image.len() as u64 + GUARD).next_multiple_of(16) as usize, POISON);
-        Place { buffer, start, bytes: bytes.to_vec(), first }
+        image.resize(
+            (image.len() as u64 + GUARD).next_multiple_of(16) as usize,
+            POISON,
+        );
+        Place {
+            buffer,
+            start,
+            bytes: bytes.to_vec(),
+            first,
+        }
     };
     let inputs: Vec<Option<Place>> = instance
         .inputs
         .iter()
         .map(|input| {
-            let InstanceInput { stored, first, offset, .. } = input.as_ref()?;
+            let InstanceInput {
+                stored,
+                first,
+                offset,
+                ..
+            } = input.as_ref()?;
             let size = stored.dtype().size() as u64;
-            Some(place(stored.bytes(), *first as u64 * size, *offset as u64 * size))
+            Some(place(
+                stored.bytes(),
+                *first as u64 * size,
+                *offset as u64 * size,
+            ))
         })
         .collect();
     let outputs: Vec<Place> = call
@@ -68,26 +85,53 @@ pub async fn execute(gpu: &Gpu, prepared: &Prepared, instance: &Instance) -> Res
         .map(|spec| {
             let size = spec.dtype.size();
             // Three elements in: odd for every width of access.
-            let offset = if spec.alignment == Alignment::Element { 3 * size } else { 0 };
+            let offset = if spec.alignment == Alignment::Element {
+                3 * size
+            } else {
+                0
+            };
             place(&vec![POISON; spec.len() * size], 0, offset as u64)
         })
         .collect();
 
     use wgpu::BufferUsages as Usage;
     let usage = Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST;
-    let buffers = images.iter().map(|image| upload(gpu, image, usage)).collect::<Result<Vec<_>>>()?;
-    let poisoned_scratch = |bytes: u64| Ok(BufferView::new(&upload(gpu, &vec![POISON; bytes as usize], usage)?));
-    let scratch = prepared.plan().scratch.iter().map(|s| poisoned_scratch(s.bytes)).collect::<Result<Vec<_>>>()?;
+    let buffers = images
+        .iter()
+        .map(|image| upload(gpu, image, usage))
+        .collect::<Result<Vec<_>>>()?;
+    let poisoned_scratch = |bytes: u64| {
+        Ok(BufferView::new(&upload(
+            gpu,
+            &vec![POISON; bytes as usize],
+            usage,
+        )?))
+    };
+    let scratch = prepared
+        .plan()
+        .scratch
+        .iter()
+        .map(|s| poisoned_scratch(s.bytes))
+        .collect::<Result<Vec<_>>>()?;
     let view = |place: &Place| BufferView::at(&buffers[place.buffer], place.start + place.first);
-    let input_views: Vec<_> = inputs.iter().map(|place| place.as_ref().map(view)).collect();
+    let input_views: Vec<_> = inputs
+        .iter()
+        .map(|place| place.as_ref().map(view))
+        .collect();
     let output_views: Vec<_> = outputs.iter().map(view).collect();
     let bound = prepared.bind(&input_views, &output_views, &scratch)?;
 
     let total: u64 = images.iter().map(|image| image.len() as u64).sum();
-    let staging = gpu.create_buffer("read-back", total.max(16), Usage::MAP_READ | Usage::COPY_DST)?;
+    let staging = gpu.create_buffer(
+        "read-back",
+        total.max(16),
+        Usage::MAP_READ | Usage::COPY_DST,
+    )?;
     let operation = call.name();
     gpu.catching(operation, "commands", 0, |device| {
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("gate") });
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor {
+            label: Some("gate"),
+        });
         bound.record(&mut encoder);
         let mut at = 0;
         for (buffer, image) in buffers.iter().zip(&images) {
@@ -108,7 +152,11 @@ pub async fn execute(gpu: &Gpu, prepared: &Prepared, instance: &Instance) -> Res
     let mut tensors = Vec::new();
     for (place, spec) in outputs.iter().zip(&call.outputs) {
         let range = place.start as usize..place.start as usize + place.bytes.len();
-        tensors.push(HostTensor::from_bytes(spec.dtype, &spec.shape, &after[place.buffer][range.clone()])?);
+        tensors.push(HostTensor::from_bytes(
+            spec.dtype,
+            &spec.shape,
+            &after[place.buffer][range.clone()],
+        )?);
         // What is left must be as it was.
         images[place.buffer][range.clone()].copy_from_slice(&after[place.buffer][range]);
     }
@@ -116,7 +164,10 @@ pub async fn execute(gpu: &Gpu, prepared: &Prepared, instance: &Instance) -> Res
     for buffer in &buffers {
         buffer.destroy();
     }
-    Ok(Execution { outputs: tensors, damage })
+    Ok(Execution {
+        outputs: tensors,
+        damage,
+    })
 }
 
 fn upload(gpu: &Gpu, image: &[u8], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
@@ -129,8 +180,14 @@ fn upload(gpu: &Gpu, image: &[u8], usage: wgpu::BufferUsages) -> Result<wgpu::Bu
         })
     })?;
     if !image.is_empty() {
-        let refused = |e: wgpu::MapRangeError| Error::Device { operation: "gate".into(), message: e.to_string() };
-        let mut range = buffer.slice(..image.len() as u64).get_mapped_range_mut().map_err(refused)?;
+        let refused = |e: wgpu::MapRangeError| Error::Device {
+            operation: "gate".into(),
+            message: e.to_string(),
+        };
+        let mut range = buffer
+            .slice(..image.len() as u64)
+            .get_mapped_range_mut()
+            .map_err(refused)?;
         range.slice(..).copy_from_slice(image);
     }
     buffer.unmap();
@@ -147,17 +204,27 @@ fn damage(
 ) -> Option<String> {
     let signature = call.operation.signature();
     for (buffer, (before, after)) in before.iter().zip(after).enumerate() {
-        let Some(at) = before.iter().zip(*after).position(|(a, b)| a != b) else { continue };
+        let Some(at) = before.iter().zip(*after).position(|(a, b)| a != b) else {
+            continue;
+        };
         let inside = |place: &Place| {
-            place.buffer == buffer && (place.start..place.start + place.bytes.len() as u64).contains(&(at as u64))
+            place.buffer == buffer
+                && (place.start..place.start + place.bytes.len() as u64).contains(&(at as u64))
         };
         for (i, place) in inputs.iter().enumerate() {
             if place.as_ref().is_some_and(inside) {
-                return Some(format!("input `{}` was written to", signature.input_name(i)));
+                return Some(format!(
+                    "input `{}` was written to",
+                    signature.input_name(i)
+                ));
             }
         }
         let distance = |place: &Place| at as i64 - place.start as i64;
-        let near = outputs.iter().enumerate().filter(|(_, p)| p.buffer == buffer).min_by_key(|(_, p)| distance(p).abs());
+        let near = outputs
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.buffer == buffer)
+            .min_by_key(|(_, p)| distance(p).abs());
         return Some(match near {
             Some((i, place)) => format!(
                 "a sentinel was overwritten, {} bytes from the start of output `{}` of {} bytes",

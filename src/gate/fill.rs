@@ -69,7 +69,10 @@ fn unit(seed: u64, index: u64) -> f64 {
 
 impl Fill {
     /// A standard normal fill.
-    pub const NORMAL: Fill = Fill::Normal { mean: 0.0, deviation: 1.0 };
+    pub const NORMAL: Fill = Fill::Normal {
+        mean: 0.0,
+        deviation: 1.0,
+    };
 
     /// A tensor of this fill.
     ///
@@ -94,7 +97,9 @@ impl Fill {
                 Fill::Normal { mean, deviation } => {
                     // Box and Muller 1958; 1 − u is never 0.
                     let radius = (-2.0 * (1.0 - unit(seed, 2 * index)).ln()).sqrt();
-                    mean + deviation * radius * (std::f64::consts::TAU * unit(seed, 2 * index + 1)).cos()
+                    mean + deviation
+                        * radius
+                        * (std::f64::consts::TAU * unit(seed, 2 * index + 1)).cos()
                 }
                 Fill::Uniform { low, high } => low + (high - low) * unit(seed, index),
                 Fill::Integers { low, high } => {
@@ -104,7 +109,11 @@ impl Fill {
                 Fill::Cycle(values) => values[i % values.len()],
                 Fill::Ramp { first, step } => first + step * i as f64,
                 Fill::Magnitudes { low, high } => {
-                    let sign = if random(seed, 2 * index) & 1 == 0 { 1.0 } else { -1.0 };
+                    let sign = if random(seed, 2 * index) & 1 == 0 {
+                        1.0
+                    } else {
+                        -1.0
+                    };
                     sign * 10f64.powf(low + (high - low) * unit(seed, 2 * index + 1))
                 }
                 Fill::Mask(p) => (unit(seed, index) < *p) as u32 as f64,

@@ -22,7 +22,12 @@ use crate::operation::{Op, Variant};
 ///
 /// # Errors
 /// Only what says nothing about the variant: a lost device, no memory.
-pub(crate) async fn probe(gpu: &Gpu, operation: Op, dtype: DType, variant: Variant) -> Result<Option<String>> {
+pub(crate) async fn probe(
+    gpu: &Gpu,
+    operation: Op,
+    dtype: DType,
+    variant: Variant,
+) -> Result<Option<String>> {
     for problem in operation.problems(dtype, Effort::Probe) {
         let instance = problem.build(operation, dtype)?;
         let row = check_on_gpu(gpu, &instance, variant).await?;
@@ -42,7 +47,10 @@ pub(crate) async fn probe(gpu: &Gpu, operation: Op, dtype: DType, variant: Varia
 /// A lost device, or no memory. Everything else is a row.
 pub async fn check_on_gpu(gpu: &Gpu, instance: &Instance, variant: Variant) -> Result<Row> {
     let mut row = Row::new(instance, &gpu.capabilities().identity.to_string(), variant);
-    let prepared = match gpu.plan(&instance.call, variant).and_then(|plan| gpu.prepare_plan(plan)) {
+    let prepared = match gpu
+        .plan(&instance.call, variant)
+        .and_then(|plan| gpu.prepare_plan(plan))
+    {
         Ok(prepared) => prepared,
         Err(error) => return row.refused(error),
     };

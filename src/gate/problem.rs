@@ -113,7 +113,11 @@ impl Problem {
     /// # Errors
     /// When the operation refuses them: a fault of the problem.
     pub fn build(&self, operation: Op, dtype: DType) -> Result<Instance> {
-        let specs = self.inputs.iter().map(|i| i.as_ref().map(|i| i.spec.clone())).collect();
+        let specs = self
+            .inputs
+            .iter()
+            .map(|i| i.as_ref().map(|i| i.spec.clone()))
+            .collect();
         let mut call = Call::new(operation, specs, &self.params)?;
         if self.unaligned_outputs {
             call = call.with_unaligned_outputs();
@@ -128,9 +132,19 @@ impl Problem {
                 continue;
             };
             let (low, high) = spec.extent().unwrap_or((0, -1));
-            let stored = fill.generate(spec.dtype, &[(high - low + 1) as usize], self.seed * 1000 + i as u64)?;
+            let stored = fill.generate(
+                spec.dtype,
+                &[(high - low + 1) as usize],
+                self.seed * 1000 + i as u64,
+            )?;
             inputs.push(Some(InstanceInput {
-                logical: gather(&stored, spec, (-low) as usize)?,
+                logical: HostTensor::gather(
+                    spec.dtype,
+                    &spec.shape,
+                    &spec.strides(),
+                    stored.bytes(),
+                    (-low) as usize,
+                )?,
                 stored,
                 first: (-low) as usize,
                 offset: *offset,
@@ -146,26 +160,6 @@ impl Problem {
             expected: OnceLock::new(),
         })
     }
-}
-
-/// The elements of a view as a contiguous tensor.
-fn gather(stored: &HostTensor, spec: &TensorSpec, first: usize) -> Result<HostTensor> {
-    let strides = spec.strides();
-    let size = spec.dtype.size();
-    let mut bytes = Vec::with_capacity(spec.len() * size);
-    let mut index = vec![0usize; spec.rank()];
-    for _ in 0..spec.len() {
-        let at = index.iter().zip(&strides).fold(first as isize, |at, (&i, &s)| at + i as isize * s) as usize;
-        bytes.extend_from_slice(&stored.bytes()[at * size..(at + 1) * size]);
-        for axis in (0..index.len()).rev() {
-            index[axis] += 1;
-            if index[axis] < spec.shape[axis] {
-                break;
-            }
-            index[axis] = 0;
-        }
-    }
-    HostTensor::from_bytes(spec.dtype, &spec.shape, &bytes)
 }
 
 /// An input as its buffer holds it, and as the operation sees it.
@@ -207,11 +201,28 @@ impl Instance {
         let spec = |t: &HostTensor| TensorSpec::new(t.dtype(), t.shape());
         let specs = inputs.iter().map(|t| t.as_ref().map(spec)).collect();
         let call = Call::new(operation, specs, params)?;
-        let dtype = call.inputs.iter().flatten().next().map_or(DType::F32, |s| s.dtype);
-        let wrap = |t: &HostTensor| InstanceInput { logical: t.clone(), stored: t.clone(), first: 0, offset: 0 };
+        let dtype = call
+            .inputs
+            .iter()
+            .flatten()
+            .next()
+            .map_or(DType::F32, |s| s.dtype);
+        let wrap = |t: &HostTensor| InstanceInput {
+            logical: t.clone(),
+            stored: t.clone(),
+            first: 0,
+            offset: 0,
+        };
         let mut inputs: Vec<_> = inputs.iter().map(|t| t.as_ref().map(wrap)).collect();
         inputs.resize_with(call.inputs.len(), || None);
-        Ok(Instance { name: name.into(), dtype, call, inputs, zeros_expected: true, expected: OnceLock::new() })
+        Ok(Instance {
+            name: name.into(),
+            dtype,
+            call,
+            inputs,
+            zeros_expected: true,
+            expected: OnceLock::new(),
+        })
     }
 
     /// The same, with what the outputs must be given from outside.
@@ -222,7 +233,10 @@ impl Instance {
 
     /// The inputs, contiguous.
     pub fn inputs(&self) -> Vec<Option<&HostTensor>> {
-        self.inputs.iter().map(|i| i.as_ref().map(|i| &i.logical)).collect()
+        self.inputs
+            .iter()
+            .map(|i| i.as_ref().map(|i| &i.logical))
+            .collect()
     }
 
     /// What the outputs must be: from the operation's oracle, unless given.

@@ -98,7 +98,12 @@ impl Row {
     }
 
     /// Compares outputs with what they must be.
-    pub(crate) fn judge(&mut self, instance: &Instance, outputs: Vec<HostTensor>, damage: Option<String>) {
+    pub(crate) fn judge(
+        &mut self,
+        instance: &Instance,
+        outputs: Vec<HostTensor>,
+        damage: Option<String>,
+    ) {
         let expected = match instance.expected() {
             Ok(expected) => expected,
             Err(error) => return self.error(error.clone()),
@@ -131,7 +136,9 @@ impl Row {
                 self.fail(format!("output `{name}`: {failure}"));
             }
             if !instance.zeros_expected && mostly_zeros(output) {
-                self.fail(format!("output `{name}` is mostly zeros: this fill proves little"));
+                self.fail(format!(
+                    "output `{name}` is mostly zeros: this fill proves little"
+                ));
             }
         }
         if let Some(damage) = damage {

@@ -14,6 +14,8 @@ mod conditional;
 mod import;
 mod linker;
 mod nearest;
+
+pub(crate) use nearest::nearest;
 mod scan;
 mod token;
 

@@ -1,7 +1,7 @@
 //! Suggestions for names that do not exist.
 
 /// The candidate that takes the fewest edits to become `name`.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {

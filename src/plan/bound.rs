@@ -16,12 +16,18 @@ pub struct BufferView {
 impl BufferView {
     /// The view that starts where the buffer does.
     pub fn new(buffer: &wgpu::Buffer) -> BufferView {
-        BufferView { buffer: buffer.clone(), offset: 0 }
+        BufferView {
+            buffer: buffer.clone(),
+            offset: 0,
+        }
     }
 
     /// The view that starts `offset` bytes into the buffer.
     pub fn at(buffer: &wgpu::Buffer, offset: u64) -> BufferView {
-        BufferView { buffer: buffer.clone(), offset }
+        BufferView {
+            buffer: buffer.clone(),
+            offset,
+        }
     }
 }
 
@@ -55,16 +61,22 @@ impl Bound {
         let call = &plan.call;
         let operation = call.name();
         let count = |what: &str, given: usize, expected: usize| {
-            (given == expected).then_some(()).ok_or_else(|| Error::Inputs {
-                operation: operation.into(),
-                problem: format!("{given} {what} were bound, the plan has {expected}"),
-            })
+            (given == expected)
+                .then_some(())
+                .ok_or_else(|| Error::Inputs {
+                    operation: operation.into(),
+                    problem: format!("{given} {what} were bound, the plan has {expected}"),
+                })
         };
         count("inputs", inputs.len(), call.inputs.len())?;
         count("outputs", outputs.len(), call.outputs.len())?;
         count("scratch buffers", scratch.len(), plan.scratch.len())?;
 
-        let alignment = prepared.gpu().capabilities().limits.min_storage_buffer_offset_alignment as u64;
+        let alignment = prepared
+            .gpu()
+            .capabilities()
+            .limits
+            .min_storage_buffer_offset_alignment as u64;
         let signature = call.operation.signature();
         let mut bound_inputs = Vec::with_capacity(inputs.len());
         for (i, (view, spec)) in inputs.iter().zip(&call.inputs).enumerate() {
@@ -73,15 +85,31 @@ impl Bound {
                     bind_tensor(operation, &signature.input_name(i), view, spec, alignment)?
                 }
                 (None, None) => None,
-                (None, Some(_)) => return Err(buffer_error(operation, &signature.input_name(i), "is missing")),
+                (None, Some(_)) => {
+                    return Err(buffer_error(
+                        operation,
+                        &signature.input_name(i),
+                        "is missing",
+                    ));
+                }
                 (Some(_), None) => {
-                    return Err(buffer_error(operation, &signature.input_name(i), "was planned as left out"));
+                    return Err(buffer_error(
+                        operation,
+                        &signature.input_name(i),
+                        "was planned as left out",
+                    ));
                 }
             });
         }
         let mut bound_outputs = Vec::with_capacity(outputs.len());
         for (i, (view, spec)) in outputs.iter().zip(&call.outputs).enumerate() {
-            bound_outputs.push(bind_tensor(operation, signature.outputs[i].name, view, spec, alignment)?);
+            bound_outputs.push(bind_tensor(
+                operation,
+                signature.outputs[i].name,
+                view,
+                spec,
+                alignment,
+            )?);
         }
         let mut bound_scratch = Vec::with_capacity(scratch.len());
         for (view, spec) in scratch.iter().zip(&plan.scratch) {
@@ -115,7 +143,10 @@ impl Bound {
                 let Some(binding) = slot(*s) else {
                     return Err(Error::Kernel {
                         kernel: step.kernel.root.into(),
-                        message: format!("the plan of {call} binds an empty tensor as `{}`", step.kernel.bindings[k].name),
+                        message: format!(
+                            "the plan of {call} binds an empty tensor as `{}`",
+                            step.kernel.bindings[k].name
+                        ),
                     });
                 };
                 entries.push(wgpu::BindGroupEntry {
@@ -128,12 +159,21 @@ impl Bound {
                 });
             }
             let layout = &prepared.pipelines()[i].layout;
-            let group = prepared.gpu().catching(operation, "bindings", 0, |device| {
-                device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
-            })?;
+            let group = prepared
+                .gpu()
+                .catching(operation, "bindings", 0, |device| {
+                    device.create_bind_group(&wgpu::BindGroupDescriptor {
+                        label: None,
+                        layout,
+                        entries: &entries,
+                    })
+                })?;
             groups.push(group);
         }
-        Ok(Bound { prepared: prepared.clone(), groups })
+        Ok(Bound {
+            prepared: prepared.clone(),
+            groups,
+        })
     }
 
     /// The prepared plan.
@@ -147,8 +187,10 @@ impl Bound {
             return;
         }
         let label = Some(self.prepared.plan().call.name());
-        let mut pass =
-            encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes: None });
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label,
+            timestamp_writes: None,
+        });
         self.record_in_pass(&mut pass);
     }
 
@@ -156,7 +198,11 @@ impl Bound {
     /// pipeline and bind group 0.
     pub fn record_in_pass(&self, pass: &mut wgpu::ComputePass<'_>) {
         let steps = &self.prepared.plan().steps;
-        for ((step, pipeline), group) in steps.iter().zip(self.prepared.pipelines()).zip(&self.groups) {
+        for ((step, pipeline), group) in steps
+            .iter()
+            .zip(self.prepared.pipelines())
+            .zip(&self.groups)
+        {
             pass.set_pipeline(&pipeline.pipeline);
             pass.set_bind_group(0, group, &[]);
             let [x, y, z] = step.workgroups;
@@ -166,7 +212,11 @@ impl Bound {
 }
 
 fn buffer_error(operation: &str, slot: &str, problem: impl Into<String>) -> Error {
-    Error::Buffer { operation: operation.into(), slot: slot.into(), problem: problem.into() }
+    Error::Buffer {
+        operation: operation.into(),
+        slot: slot.into(),
+        problem: problem.into(),
+    }
 }
 
 /// Finds the range to bind for a tensor's view; `None` for an empty tensor.
@@ -178,14 +228,19 @@ fn bind_tensor(
     alignment: u64,
 ) -> Result<Option<Binding>> {
     let error = |problem: String| Err(buffer_error(operation, name, problem));
-    let Some((low, high)) = spec.extent() else { return Ok(None) };
+    let Some((low, high)) = spec.extent() else {
+        return Ok(None);
+    };
     if !view.buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
         return error("was created without the usage `STORAGE`".into());
     }
     let size = spec.dtype.size() as u64;
     let available = view.buffer.size();
     if view.offset % size != 0 {
-        return error(format!("starts {} bytes into its buffer, not at a multiple of {size}", view.offset));
+        return error(format!(
+            "starts {} bytes into its buffer, not at a multiple of {size}",
+            view.offset
+        ));
     }
     let first = view.offset as i128 + low as i128 * size as i128;
     let end = view.offset as i128 + (high as i128 + 1) * size as i128;
@@ -213,15 +268,27 @@ fn bind_tensor(
         _ => {
             let stop = end.next_multiple_of(4);
             if stop > available {
-                return error(format!("ends within a 32-bit word; its buffer must hold the whole word ({stop} bytes)"));
+                return error(format!(
+                    "ends within a 32-bit word; its buffer must hold the whole word ({stop} bytes)"
+                ));
             }
             (first / alignment * alignment, stop)
         }
     };
     let offset = u32::try_from((view.offset - start) / size).map_err(|_| {
-        buffer_error(operation, name, "spans more than 2^32 elements; split it along its first axis")
+        buffer_error(
+            operation,
+            name,
+            "spans more than 2^32 elements; split it along its first axis",
+        )
     })?;
-    Ok(Some(Binding { buffer: view.buffer.clone(), start, end: stop, offset, used: (first, end) }))
+    Ok(Some(Binding {
+        buffer: view.buffer.clone(),
+        start,
+        end: stop,
+        offset,
+        used: (first, end),
+    }))
 }
 
 /// Refuses ranges that a dispatch would write while another of its bindings sees them.
@@ -233,35 +300,53 @@ fn check_overlap(
 ) -> Result<()> {
     let call = &prepared.plan().call;
     let signature = call.operation.signature();
-    let named_outputs = || outputs.iter().enumerate().filter_map(|(i, b)| Some((signature.outputs[i].name, b.as_ref()?)));
+    let named_outputs = || {
+        outputs
+            .iter()
+            .enumerate()
+            .filter_map(|(i, b)| Some((signature.outputs[i].name, b.as_ref()?)))
+    };
     let named_scratch = || {
         let specs = &prepared.plan().scratch;
-        scratch.iter().enumerate().filter_map(move |(i, b)| Some((specs[i].name, b.as_ref()?)))
+        scratch
+            .iter()
+            .enumerate()
+            .filter_map(move |(i, b)| Some((specs[i].name, b.as_ref()?)))
     };
-    let overlap = |a: &Binding, b: &Binding| a.buffer == b.buffer && a.used.0 < b.used.1 && b.used.0 < a.used.1;
+    let overlap = |a: &Binding, b: &Binding| {
+        a.buffer == b.buffer && a.used.0 < b.used.1 && b.used.0 < a.used.1
+    };
     for (i, input) in inputs.iter().enumerate() {
         let Some(input) = input else { continue };
         let name = signature.input_name(i);
         for (output_name, output) in named_outputs() {
             if overlap(input, output) {
-                let problem = format!("overlaps output `{output_name}`; operations do not work in place, bind another range");
+                let problem = format!(
+                    "overlaps output `{output_name}`; operations do not work in place, bind another range"
+                );
                 return Err(buffer_error(call.name(), &name, problem));
             }
             if input.buffer == output.buffer && !call.shared_buffers {
-                let problem = format!("lies in the same buffer as output `{output_name}`; plan with `Call::with_shared_buffers`");
+                let problem = format!(
+                    "lies in the same buffer as output `{output_name}`; plan with `Call::with_shared_buffers`"
+                );
                 return Err(buffer_error(call.name(), &name, problem));
             }
         }
         for (scratch_name, scratch) in named_scratch() {
             if input.buffer == scratch.buffer {
-                let problem = format!("lies in the same buffer as scratch `{scratch_name}`; scratch needs buffers of its own");
+                let problem = format!(
+                    "lies in the same buffer as scratch `{scratch_name}`; scratch needs buffers of its own"
+                );
                 return Err(buffer_error(call.name(), &name, problem));
             }
         }
     }
     let named = |scratch: bool| move |(name, binding)| (name, binding, scratch);
-    let writable: Vec<(&str, &Binding, bool)> =
-        named_outputs().map(named(false)).chain(named_scratch().map(named(true))).collect();
+    let writable: Vec<(&str, &Binding, bool)> = named_outputs()
+        .map(named(false))
+        .chain(named_scratch().map(named(true)))
+        .collect();
     for (i, (name, a, _)) in writable.iter().enumerate() {
         for (other, b, scratch) in &writable[i + 1..] {
             // Scratch is read by one binding while another is written: never in one buffer.

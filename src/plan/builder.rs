@@ -7,7 +7,9 @@ use crate::device::Capabilities;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::operation::{Call, Variant};
-use crate::plan::kernel::{Access, Constant, Kernel, KernelBinding, ModuleInstance, ModuleText, Width};
+use crate::plan::kernel::{
+    Access, Constant, Kernel, KernelBinding, ModuleInstance, ModuleText, Width,
+};
 use crate::spec::{TensorSpec, broadcast_strides, row_major};
 
 /// The most axes that a strided view may have, after neighbours that lie
@@ -92,7 +94,11 @@ pub struct PlanBuilder<'a> {
 
 impl<'a> PlanBuilder<'a> {
     /// An empty plan.
-    pub fn new(call: &'a Call, variant: Variant, capabilities: &'a Capabilities) -> PlanBuilder<'a> {
+    pub fn new(
+        call: &'a Call,
+        variant: Variant,
+        capabilities: &'a Capabilities,
+    ) -> PlanBuilder<'a> {
         PlanBuilder {
             call,
             variant,
@@ -115,6 +121,28 @@ impl<'a> PlanBuilder<'a> {
         self.variant != Variant::Portable && self.capabilities.subgroups.is_some()
     }
 
+    /// Refuses the subgroup variant where the device has no subgroups, or of
+    /// sizes that kernels are not written for.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], with the reason.
+    pub fn require_subgroups(&self) -> Result<()> {
+        let reason = match (self.variant, self.capabilities.subgroups) {
+            (Variant::Subgroup, None) => "the device has no subgroup operations".to_string(),
+            (Variant::Subgroup, Some(sizes)) if sizes.min < 4 || sizes.max > 128 => {
+                format!(
+                    "subgroups of {} to {} invocations; kernels take 4 to 128",
+                    sizes.min, sizes.max
+                )
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Unavailable {
+            operation: self.call.name().into(),
+            reason,
+        })
+    }
+
     /// Input `index` as a dense, binding-aligned slot: the input itself, or a
     /// copy that a step before makes of a strided or unaligned view.
     pub fn dense(&mut self, index: usize) -> Slot {
@@ -135,10 +163,23 @@ impl<'a> PlanBuilder<'a> {
     /// dense operands only.
     pub fn gather(&mut self, index: usize, shape: &[usize], strides: &[isize]) -> Slot {
         let dtype = self.call.input(index).dtype;
+        let to = self.scratch("dense copy", dense_bytes(dtype, shape.iter().product()));
+        self.copy_axes(Slot::Input(index), dtype, shape, strides, to);
+        to
+    }
+
+    /// Copies `from`, read through these extents and strides, to the dense slot `to`.
+    pub fn copy_axes(
+        &mut self,
+        from: Slot,
+        dtype: DType,
+        shape: &[usize],
+        strides: &[isize],
+        to: Slot,
+    ) {
         let n: usize = shape.iter().product();
-        let slot = self.scratch("dense copy", dense_bytes(dtype, n));
         if n == 0 {
-            return slot;
+            return;
         }
         let axes = merge_axes(shape, strides);
         if axes.len() > MAX_STRIDED_RANK {
@@ -149,19 +190,27 @@ impl<'a> PlanBuilder<'a> {
                 limit: MAX_STRIDED_RANK as u64,
                 way_out: "Copy the view to a contiguous tensor in two steps".into(),
             });
-            return slot;
+            return;
         }
-        let step = self
-            .step("copy_gather")
-            .read("x", Slot::Input(index), dtype, Width::Element)
-            .write("y", slot, dtype, Width::Quad)
+        self.step("copy_gather")
+            .read("x", from, dtype, Width::Element)
+            .write("y", to, dtype, Width::Quad)
             .constant("WORKGROUP", 256u32)
             .param(n as u32)
-            .offset(Slot::Input(index))
+            .offset(from)
             .param(axes.len() as u32)
-            .axes(&axes);
-        step.workgroups((n as u64).div_ceil(4 * 256));
-        slot
+            .axes(&axes)
+            .workgroups((n as u64).div_ceil(4 * 256));
+    }
+
+    /// Rounds `n` dense f32 elements of `from` to `dtype` in the dense slot `to`.
+    pub fn round(&mut self, from: Slot, dtype: DType, n: usize, to: Slot) {
+        self.step("convert_store")
+            .read("x", from, DType::F32, Width::Quad)
+            .write("y", to, dtype, Width::Quad)
+            .constant("WORKGROUP", 256u32)
+            .param(n as u32)
+            .workgroups((n as u64).div_ceil(4 * 256));
     }
 
     /// Output `index` as a dense, binding-aligned slot to compute into: the
@@ -181,7 +230,10 @@ impl<'a> PlanBuilder<'a> {
 
     /// Scratch memory of at least this size.
     pub fn scratch(&mut self, name: &'static str, bytes: u64) -> Slot {
-        self.scratch.push(ScratchSpec { name, bytes: bytes.max(16).next_multiple_of(16) });
+        self.scratch.push(ScratchSpec {
+            name,
+            bytes: bytes.max(16).next_multiple_of(16),
+        });
         Slot::Scratch(self.scratch.len() - 1)
     }
 
@@ -234,7 +286,12 @@ impl<'a> PlanBuilder<'a> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let plan = Plan { call: self.call.clone(), variant: self.variant, steps: self.steps, scratch: self.scratch };
+        let plan = Plan {
+            call: self.call.clone(),
+            variant: self.variant,
+            steps: self.steps,
+            scratch: self.scratch,
+        };
         check_bindings(&plan, self.capabilities)?;
         Ok(plan)
     }
@@ -284,7 +341,11 @@ pub(crate) fn merge_axes(shape: &[usize], strides: &[isize]) -> Vec<(usize, isiz
 
 /// Axes of `spec` read as if it had `shape`, which it broadcasts to.
 pub(crate) fn broadcast_axes(spec: &TensorSpec, shape: &[usize]) -> Vec<(usize, isize)> {
-    shape.iter().copied().zip(broadcast_strides(spec, shape)).collect()
+    shape
+        .iter()
+        .copied()
+        .zip(broadcast_strides(spec, shape))
+        .collect()
 }
 
 fn check_bindings(plan: &Plan, capabilities: &Capabilities) -> Result<()> {
@@ -292,15 +353,25 @@ fn check_bindings(plan: &Plan, capabilities: &Capabilities) -> Result<()> {
     let limit = capabilities.max_binding();
     let signature = plan.call.operation.signature();
     let reach = |spec: &TensorSpec| {
-        let elements = spec.extent().map_or(0, |(low, high)| (high - low) as u64 + 1);
+        let elements = spec
+            .extent()
+            .map_or(0, |(low, high)| (high - low) as u64 + 1);
         elements * spec.dtype.size() as u64
     };
     let inputs = plan.call.inputs.iter().enumerate().filter_map(|(i, spec)| {
-        spec.as_ref().map(|spec| (format!("bytes in input `{}`", signature.input_name(i)), reach(spec)))
+        spec.as_ref().map(|spec| {
+            (
+                format!("bytes in input `{}`", signature.input_name(i)),
+                reach(spec),
+            )
+        })
     });
     let outputs = plan.call.outputs.iter().zip(&signature.outputs);
     let outputs = outputs.map(|(spec, o)| (format!("bytes in output `{}`", o.name), reach(spec)));
-    let scratch = plan.scratch.iter().map(|s| (format!("bytes of scratch ({})", s.name), s.bytes));
+    let scratch = plan
+        .scratch
+        .iter()
+        .map(|s| (format!("bytes of scratch ({})", s.name), s.bytes));
     for (what, asked) in inputs.chain(outputs).chain(scratch) {
         if asked > limit {
             return Err(Error::Limit {
@@ -326,8 +397,20 @@ pub struct StepBuilder<'p, 'a> {
 }
 
 impl StepBuilder<'_, '_> {
-    fn binding(mut self, name: &'static str, slot: Slot, dtype: DType, width: Width, access: Access) -> Self {
-        self.kernel.bindings.push(KernelBinding { name, dtype, width, access });
+    fn binding(
+        mut self,
+        name: &'static str,
+        slot: Slot,
+        dtype: DType,
+        width: Width,
+        access: Access,
+    ) -> Self {
+        self.kernel.bindings.push(KernelBinding {
+            name,
+            dtype,
+            width,
+            access,
+        });
         self.slots.push(slot);
         self
     }
@@ -358,11 +441,19 @@ impl StepBuilder<'_, '_> {
     }
 
     /// Links `shaders/FILE.wgsl` as instance `name`, whose imports `slots` resolve.
-    pub fn module(mut self, name: &str, file: impl Into<Cow<'static, str>>, slots: &[(&str, &str)]) -> Self {
+    pub fn module(
+        mut self,
+        name: &str,
+        file: impl Into<Cow<'static, str>>,
+        slots: &[(&str, &str)],
+    ) -> Self {
         self.kernel.modules.push(ModuleInstance {
             name: name.into(),
             text: ModuleText::File(file.into()),
-            slots: slots.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect(),
+            slots: slots
+                .iter()
+                .map(|(a, b)| (a.to_string(), b.to_string()))
+                .collect(),
         });
         self
     }
@@ -372,7 +463,10 @@ impl StepBuilder<'_, '_> {
         self.kernel.modules.push(ModuleInstance {
             name: name.into(),
             text: ModuleText::Text(text.into()),
-            slots: slots.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect(),
+            slots: slots
+                .iter()
+                .map(|(a, b)| (a.to_string(), b.to_string()))
+                .collect(),
         });
         self
     }
@@ -462,22 +556,43 @@ impl StepBuilder<'_, '_> {
         if y > most {
             error = Some(limit("workgroups", count, most * most, "Split the tensor"));
         }
-        let workgroup = self.kernel.constants.iter().find_map(|(name, value)| match value {
-            Constant::U32(v) if *name == "WORKGROUP" => Some(*v),
-            _ => None,
-        });
-        let invocations = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+        let workgroup = self
+            .kernel
+            .constants
+            .iter()
+            .find_map(|(name, value)| match value {
+                Constant::U32(v) if *name == "WORKGROUP" => Some(*v),
+                _ => None,
+            });
+        let invocations = limits
+            .max_compute_invocations_per_workgroup
+            .min(limits.max_compute_workgroup_size_x);
         if workgroup.unwrap_or(0) > invocations {
             let asked = workgroup.unwrap_or(0) as u64;
-            error = Some(limit("invocations in a workgroup", asked, invocations as u64, "Use the portable variant"));
+            error = Some(limit(
+                "invocations in a workgroup",
+                asked,
+                invocations as u64,
+                "Use the portable variant",
+            ));
         }
         let memory = limits.max_compute_workgroup_storage_size as u64;
         if self.workgroup_bytes > memory {
-            error = Some(limit("bytes of workgroup memory", self.workgroup_bytes, memory, "Use the portable variant"));
+            error = Some(limit(
+                "bytes of workgroup memory",
+                self.workgroup_bytes,
+                memory,
+                "Use the portable variant",
+            ));
         }
         let buffers = limits.max_storage_buffers_per_shader_stage as usize;
         if self.slots.len() > buffers {
-            error = Some(limit("storage buffers", self.slots.len() as u64, buffers as u64, "Use fewer inputs"));
+            error = Some(limit(
+                "storage buffers",
+                self.slots.len() as u64,
+                buffers as u64,
+                "Use fewer inputs",
+            ));
         }
         if let Some(error) = error {
             self.plan.fail(error);
@@ -499,5 +614,8 @@ impl StepBuilder<'_, '_> {
 /// Whether strides are those of a row-major tensor of this shape.
 pub(crate) fn is_row_major(shape: &[usize], strides: &[isize]) -> bool {
     let expected = row_major(shape);
-    shape.iter().zip(strides.iter().zip(&expected)).all(|(&d, (a, b))| d == 1 || a == b)
+    shape
+        .iter()
+        .zip(strides.iter().zip(&expected))
+        .all(|(&d, (a, b))| d == 1 || a == b)
 }

@@ -122,18 +122,29 @@ impl Kernel {
     /// # Errors
     /// [`Error::Kernel`] when a module does not link: a bug in this crate.
     pub fn link(&self, browser: bool) -> Result<link::Linked> {
-        let kernel_error = |message: String| Error::Kernel { kernel: self.root.into(), message };
+        let kernel_error = |message: String| Error::Kernel {
+            kernel: self.root.into(),
+            message,
+        };
         let file = |name: &str| {
-            shader_file(name).ok_or_else(|| kernel_error(format!("there is no shader file `{name}`")))
+            shader_file(name)
+                .ok_or_else(|| kernel_error(format!("there is no shader file `{name}`")))
         };
         let mut modules = vec![self.config()];
         for (i, binding) in self.bindings.iter().enumerate() {
             let (storage, scalar) = self.storage(i as u32 + 1, binding);
             modules.push(storage);
-            let Some(behaviour) = binding.behaviour() else { continue };
+            let Some(behaviour) = binding.behaviour() else {
+                continue;
+            };
             let scalar_name = format!("{}_scalar", binding.name);
             let (path, text) = file(&format!("scalar/{scalar}"))?;
-            modules.push(Module { name: scalar_name.clone(), file: path.into(), text: text.into(), slots: vec![] });
+            modules.push(Module {
+                name: scalar_name.clone(),
+                file: path.into(),
+                text: text.into(),
+                slots: vec![],
+            });
             let (path, text) = file(&format!("dtype/{behaviour}"))?;
             let mut slots = vec![
                 ("storage".to_string(), format!("{}_storage", binding.name)),
@@ -142,15 +153,31 @@ impl Kernel {
             if binding.dtype.size() == 2 {
                 slots.push(("half".into(), format!("half_{}", binding.dtype)));
             }
-            modules.push(Module { name: binding.name.into(), file: path.into(), text: text.into(), slots });
+            modules.push(Module {
+                name: binding.name.into(),
+                file: path.into(),
+                text: text.into(),
+                slots,
+            });
         }
         for dtype in [DType::F16, DType::BF16] {
             let (path, text) = file(&format!("dtype/half_{dtype}"))?;
-            modules.push(Module { name: format!("half_{dtype}"), file: path.into(), text: text.into(), slots: vec![] });
+            modules.push(Module {
+                name: format!("half_{dtype}"),
+                file: path.into(),
+                text: text.into(),
+                slots: vec![],
+            });
         }
         for library in ["convert", "grid", "thread"] {
-            let (path, text) = file(&format!("block/{library}")).or_else(|_| file(&format!("dtype/{library}")))?;
-            modules.push(Module { name: library.into(), file: path.into(), text: text.into(), slots: vec![] });
+            let (path, text) =
+                file(&format!("block/{library}")).or_else(|_| file(&format!("dtype/{library}")))?;
+            modules.push(Module {
+                name: library.into(),
+                file: path.into(),
+                text: text.into(),
+                slots: vec![],
+            });
         }
         for instance in &self.modules {
             let (path, text): (Cow<'static, str>, Cow<'static, str>) = match &instance.text {
@@ -158,9 +185,17 @@ impl Kernel {
                     let (path, text) = file(name)?;
                     (path.into(), text.into())
                 }
-                ModuleText::Text(text) => (format!("generated `{}`", instance.name).into(), text.to_string().into()),
+                ModuleText::Text(text) => (
+                    format!("generated `{}`", instance.name).into(),
+                    text.to_string().into(),
+                ),
             };
-            modules.push(Module { name: instance.name.clone(), file: path, text, slots: instance.slots.clone() });
+            modules.push(Module {
+                name: instance.name.clone(),
+                file: path,
+                text,
+                slots: instance.slots.clone(),
+            });
         }
         let (path, text) = file(self.root)?;
         let text: Cow<'static, str> = if browser && self.uses_subgroups() {
@@ -169,7 +204,12 @@ impl Kernel {
         } else {
             text.into()
         };
-        let root = Module { name: "kernel".into(), file: path.into(), text, slots: vec![] };
+        let root = Module {
+            name: "kernel".into(),
+            file: path.into(),
+            text,
+            slots: vec![],
+        };
         link::link(&root, &modules, &self.flags).map_err(|e| kernel_error(e.to_string()))
     }
 
@@ -185,7 +225,12 @@ impl Kernel {
                 }
             }
         }
-        Module { name: "config".into(), file: "generated `config`".into(), text: text.into(), slots: vec![] }
+        Module {
+            name: "config".into(),
+            file: "generated `config`".into(),
+            text: text.into(),
+            slots: vec![],
+        }
     }
 
     /// Module `NAME_storage`: the binding's declaration; and the scalar module's name.
@@ -196,14 +241,24 @@ impl Kernel {
             (_, Width::Quad, 2) => "vec2<u32>",
             (_, Width::Quad, _) => "vec4<u32>",
         };
-        let access = if binding.access == Access::Read && !self.shared_buffers { "read" } else { "read_write" };
-        let text = format!("@group(0) @binding({index}) var<storage, {access}> data: array<{element}>;\n");
+        let access = if binding.access == Access::Read && !self.shared_buffers {
+            "read"
+        } else {
+            "read_write"
+        };
+        let text =
+            format!("@group(0) @binding({index}) var<storage, {access}> data: array<{element}>;\n");
         // Words that kernels use as they are go by the binding's own name.
         let name = match binding.behaviour() {
             Some(_) => format!("{}_storage", binding.name),
             None => binding.name.to_string(),
         };
-        let module = Module { name, file: "generated storage".into(), text: text.into(), slots: vec![] };
+        let module = Module {
+            name,
+            file: "generated storage".into(),
+            text: text.into(),
+            slots: vec![],
+        };
         let scalar = match binding.dtype {
             DType::F32 | DType::F16 | DType::BF16 => "f32",
             DType::I32 => "i32",

@@ -26,16 +26,32 @@ struct Inner {
 impl Prepared {
     /// Compiles the kernels of a plan, or finds them compiled.
     pub(crate) fn new(gpu: &Gpu, plan: Plan) -> Result<Prepared> {
-        let pipelines = plan.steps.iter().map(|step| gpu.pipeline(&step.kernel)).collect::<Result<_>>()?;
-        let alignment = gpu.capabilities().limits.min_uniform_buffer_offset_alignment as u64;
+        let pipelines = plan
+            .steps
+            .iter()
+            .map(|step| gpu.pipeline(&step.kernel))
+            .collect::<Result<_>>()?;
+        let alignment = gpu
+            .capabilities()
+            .limits
+            .min_uniform_buffer_offset_alignment as u64;
         let mut uniform_offsets = Vec::with_capacity(plan.steps.len());
         let mut end = 0u64;
         for step in &plan.steps {
             uniform_offsets.push(end);
             end += (step.params.len() as u64 * 4).next_multiple_of(alignment);
         }
-        let late = plan.steps.iter().any(|s| s.params.iter().any(|p| matches!(p, Param::Offset(_))));
-        let mut inner = Inner { gpu: gpu.clone(), plan, pipelines, uniforms: None, uniform_offsets };
+        let late = plan
+            .steps
+            .iter()
+            .any(|s| s.params.iter().any(|p| matches!(p, Param::Offset(_))));
+        let mut inner = Inner {
+            gpu: gpu.clone(),
+            plan,
+            pipelines,
+            uniforms: None,
+            uniform_offsets,
+        };
         if !late && !inner.plan.steps.is_empty() {
             inner.uniforms = Some(inner.uniforms(|_| 0)?);
         }
@@ -83,7 +99,10 @@ impl Prepared {
     }
 
     /// The uniforms of all steps, written once at creation.
-    pub(crate) fn uniforms_for(&self, offset: impl Fn(crate::plan::Slot) -> u32) -> Result<wgpu::Buffer> {
+    pub(crate) fn uniforms_for(
+        &self,
+        offset: impl Fn(crate::plan::Slot) -> u32,
+    ) -> Result<wgpu::Buffer> {
         match &self.0.uniforms {
             Some(buffer) => Ok(buffer.clone()),
             None => self.0.uniforms(offset),
@@ -102,12 +121,13 @@ impl Inner {
             }));
         }
         let bytes = words.len() as u64 * 4;
-        self.gpu.catching(self.plan.call.name(), "parameters", bytes, |device| {
-            device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-                label: Some("portcullis parameters"),
-                contents: bytemuck::cast_slice(&words),
-                usage: wgpu::BufferUsages::UNIFORM,
+        self.gpu
+            .catching(self.plan.call.name(), "parameters", bytes, |device| {
+                device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+                    label: Some("portcullis parameters"),
+                    contents: bytemuck::cast_slice(&words),
+                    usage: wgpu::BufferUsages::UNIFORM,
+                })
             })
-        })
     }
 }

@@ -1,0 +1,4 @@
+//! The production CPU twins.
+
+pub(crate) mod parallel;
+pub(crate) mod softmax;

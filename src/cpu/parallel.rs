@@ -1,0 +1,64 @@
+//! All cores, where the feature `parallel` is on; and sums whose error stays small.
+
+/// Below this many elements a thread is not worth its start.
+const GRAIN: usize = 1 << 14;
+
+/// Calls `f` with each chunk of `size` elements and its number, in any order.
+pub(crate) fn chunks_mut<T: Send>(data: &mut [T], size: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+    #[cfg(feature = "parallel")]
+    if data.len() > GRAIN {
+        use rayon::prelude::*;
+        let group = (GRAIN / size).max(1);
+        data.par_chunks_mut(size * group)
+            .enumerate()
+            .for_each(|(g, group_data)| {
+                group_data
+                    .chunks_mut(size)
+                    .enumerate()
+                    .for_each(|(i, chunk)| f(g * group + i, chunk));
+            });
+        return;
+    }
+    data.chunks_mut(size)
+        .enumerate()
+        .for_each(|(i, chunk)| f(i, chunk));
+}
+
+/// Maps `f` over `0..n`, in order.
+pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    #[cfg(feature = "parallel")]
+    if n > 1 {
+        use rayon::prelude::*;
+        return (0..n).into_par_iter().map(f).collect();
+    }
+    (0..n).map(f).collect()
+}
+
+/// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that
+/// no element takes part in more than 64 + 4 + log2(n / 1024) additions.
+pub(crate) fn sum(values: &[f32]) -> f32 {
+    if values.len() <= 1024 {
+        let mut lanes = [0.0f32; 16];
+        let chunks = values.chunks_exact(16);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            for (lane, value) in lanes.iter_mut().zip(chunk) {
+                *lane += value;
+            }
+        }
+        for (lane, value) in lanes.iter_mut().zip(rest) {
+            *lane += value;
+        }
+        let mut width = 8;
+        while width > 0 {
+            for i in 0..width {
+                lanes[i] += lanes[i + width];
+            }
+            width /= 2;
+        }
+        return lanes[0];
+    }
+    let blocks = values.len().div_ceil(1024);
+    let (left, right) = values.split_at(blocks.div_ceil(2) * 1024);
+    sum(left) + sum(right)
+}

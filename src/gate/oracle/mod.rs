@@ -1,0 +1,5 @@
+//! References by other algorithms than the kernels', in f64 or exact integers.
+
+pub(crate) mod softmax;
+
+pub(crate) use crate::gate::compare::store_rounding;

@@ -1,0 +1,4 @@
+//! Operation families: interface, plan and error bound of each.
+
+pub(crate) mod rows;
+pub mod softmax;
