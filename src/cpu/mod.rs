@@ -1,0 +1,3 @@
+//! CPU twins of the kernels.
+
+pub mod math;

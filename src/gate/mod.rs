@@ -1,0 +1,3 @@
+//! The gate: oracles and the bounds that results are held to.
+
+pub mod oracle;

@@ -1,0 +1,3 @@
+//! The kernels and what they are made of.
+
+pub mod math_table;
