@@ -5,6 +5,7 @@ mod baseline;
 mod compare;
 mod execute;
 mod fill;
+#[doc(hidden)]
 pub mod oracle;
 mod problem;
 mod report;
