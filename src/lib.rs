@@ -4,6 +4,9 @@
 pub mod dtype;
 pub mod error;
 pub mod host;
+#[cfg(feature = "user-wgsl")]
+#[doc(hidden)]
+pub mod user;
 
 pub use dtype::{DType, Element};
 pub use error::{Error, Result};
