@@ -1,7 +1,7 @@
 //! What naga accepts and an operator may not do, and what makes a text safe
 //! to compile without run-time checks.
 
-use naga::{Block, Expression, Function, Module, Span, Statement, TypeInner};
+use naga::{Block, Expression, Function, Literal, Module, Span, Statement, TypeInner};
 
 /// The first construct of a function that has no place in an operator: where,
 /// and what it is.
@@ -18,6 +18,18 @@ pub(super) fn refused(function: &Function) -> Option<(Span, &'static str)> {
 fn refused_expression(expression: &Expression) -> Option<&'static str> {
     use Expression as E;
     Some(match expression {
+        E::Literal(
+            Literal::F64(_)
+            | Literal::F16(_)
+            | Literal::I16(_)
+            | Literal::U16(_)
+            | Literal::I64(_)
+            | Literal::U64(_),
+        )
+        | E::As {
+            convert: Some(2 | 8),
+            ..
+        } => "types of 16 and 64 bits are",
         E::Literal(_)
         | E::Constant(_)
         | E::ZeroValue(_)

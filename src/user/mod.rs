@@ -6,6 +6,7 @@
 
 mod check;
 mod compile;
+mod explain;
 mod interpret;
 mod layout;
 mod location;

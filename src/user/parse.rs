@@ -1,17 +1,16 @@
 //! From WGSL text to checked functions.
 
-use std::error::Error as _;
-
-use naga::front::wgsl::{Frontend, ParseError};
-use naga::valid::{Capabilities, ModuleInfo, ValidationError, ValidationFlags, Validator};
-use naga::{Handle, Module, Span, WithSpan};
+use naga::front::wgsl::Frontend;
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use naga::{Handle, Module};
 
 use super::check;
+use super::explain::{parse_error, place_of_type, validation_error};
 use super::layout::{Layouts, describe};
 use super::location::Source;
 use super::scan::scan;
 use super::types::{Signature, Type};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// WGSL text of a user's, parsed, validated and found fit for operators.
 #[derive(Debug)]
@@ -31,21 +30,14 @@ impl UserModule {
     /// Parses `text`, with the declarations of `prelude` (structs, aliases) in scope.
     ///
     /// # Errors
-    /// [`Error::Wgsl`] with line and column (in characters) within `text` when
+    /// [`Error::Wgsl`](crate::Error::Wgsl) with line and column (in characters) within `text` when
     /// it is not valid WGSL or holds what operators may not;
-    /// [`Error::Limit`] when it is longer than 1 MiB.
+    /// [`Error::Limit`](crate::Error::Limit) when it is longer than 1 MiB.
     pub fn parse(text: &str, prelude: &str) -> Result<UserModule> {
         let source = Source::new(text, prelude);
         scan(text, &source)?;
-        let (module, info) = with_room(|| parse_and_validate(&source))
+        let (module, info, layouts) = with_room(|| parse_and_validate(&source))
             .unwrap_or_else(|| Err(source.error_at(0, "naga failed on this text")))?;
-        let layouts = Layouts::new(&module)
-            .map_err(|(ty, problem)| source.error(place_of_type(&module, ty), problem))?;
-        for (_, function) in module.functions.iter() {
-            if let Some((span, what)) = check::refused(function) {
-                return Err(source.error(span, format!("{what} not for operators")));
-            }
-        }
         Ok(UserModule {
             bounded: check::is_bounded(&module),
             source,
@@ -63,7 +55,7 @@ impl UserModule {
     /// The function `name`, when it takes `arguments` and gives `result`.
     ///
     /// # Errors
-    /// [`Error::Wgsl`] at the function when its signature is another, and at
+    /// [`Error::Wgsl`](crate::Error::Wgsl) at the function when its signature is another, and at
     /// line 1 when there is none of this name.
     pub fn require(&self, name: &str, arguments: &[Type], result: &Type) -> Result<FunctionHandle> {
         let wanted = Signature {
@@ -143,74 +135,26 @@ fn argument_name(index: usize) -> String {
     }
 }
 
-/// naga names no place for most types: the first argument or variable of the
-/// type, or the first expression that makes one, tells the user more.
-fn place_of_type(module: &Module, ty: Handle<naga::Type>) -> Span {
-    let declared = module.types.get_span(ty);
-    if declared.is_defined() {
-        return declared;
-    }
-    for (handle, function) in module.functions.iter() {
-        let in_signature = function.arguments.iter().any(|argument| argument.ty == ty)
-            || function
-                .result
-                .as_ref()
-                .is_some_and(|result| result.ty == ty);
-        if in_signature {
-            return module.functions.get_span(handle);
-        }
-        let local = function
-            .local_variables
-            .iter()
-            .find(|(_, variable)| variable.ty == ty);
-        if let Some((local, _)) = local {
-            return function.local_variables.get_span(local);
-        }
-    }
-    Span::UNDEFINED
-}
-
-fn parse_and_validate(source: &Source) -> Result<(Module, ModuleInfo)> {
+fn parse_and_validate(source: &Source) -> Result<(Module, ModuleInfo, Layouts)> {
     let module = Frontend::new()
         .parse(source.joined())
         .map_err(|error| parse_error(source, &error))?;
+    // Before validation, which refuses some of the same with less to say.
+    let layouts = Layouts::new(&module)
+        .map_err(|(ty, problem)| source.error(place_of_type(&module, ty), problem))?;
+    for (_, function) in module.functions.iter() {
+        if let Some((span, what)) = check::refused(function) {
+            return Err(source.error(span, format!("{what} not for operators")));
+        }
+    }
     let info = Validator::new(
         ValidationFlags::all(),
         // `pack2x16float` and its like are part of WGSL without extensions.
         Capabilities::SHADER_FLOAT16_IN_FLOAT32,
     )
     .validate(&module)
-    .map_err(|error| validation_error(source, &error))?;
-    Ok((module, info))
-}
-
-fn parse_error(source: &Source, error: &ParseError) -> Error {
-    let mut message = error.message().to_string();
-    for (_, label) in error.labels().filter(|(_, label)| !label.is_empty()) {
-        message.push_str(&format!("; {label}"));
-    }
-    for note in error.notes() {
-        message.push_str(&format!("; note: {note}"));
-    }
-    source.error_among(error.labels().map(|(span, _)| span), one_line(&message))
-}
-
-fn validation_error(source: &Source, error: &WithSpan<ValidationError>) -> Error {
-    let mut message = error.as_inner().to_string();
-    let mut cause = error.as_inner().source();
-    while let Some(next) = cause {
-        message.push_str(&format!(": {next}"));
-        cause = next.source();
-    }
-    // naga lists the expression at fault and the function around it; the
-    // narrowest is the most telling.
-    let mut spans: Vec<Span> = error.spans().map(|(span, _)| *span).collect();
-    spans.sort_by_key(|span| span.to_range().map_or(usize::MAX, |range| range.len()));
-    source.error_among(spans.into_iter(), one_line(&message))
-}
-
-fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+    .map_err(|error| validation_error(source, &module, &error))?;
+    Ok((module, info, layouts))
 }
 
 /// Runs naga with a stack that its recursion over texts that [`scan`] lets
