@@ -19,6 +19,9 @@ pub mod plan;
 pub mod registry;
 pub mod spec;
 mod tensor;
+#[cfg(feature = "user-wgsl")]
+#[doc(hidden)]
+pub mod user;
 
 pub use device::{Capabilities, Gpu, Selector, device_requirements};
 pub use dispatch::{Decision, Policy};
