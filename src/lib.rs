@@ -7,6 +7,8 @@ pub mod device;
 pub mod dispatch;
 pub mod dtype;
 pub mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod gate;
 pub mod host;
 pub mod kernels;

@@ -1,7 +1,7 @@
 //! Captured cases as instances: inputs and outputs of the original hardware.
 
 use crate::dtype::DType;
-use crate::files::baseline::BaselineCase;
+use crate::files::BaselineCase;
 use crate::gate::{Expected, Instance};
 use crate::host::HostTensor;
 use crate::operation::Op;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use portcullis::files::baseline::Baseline;
+use portcullis::files::Baseline;
 use portcullis::gate::{
     BaselineItem, Effort, Instance, Row, Selection, Status, baseline_items, error_row, sweep_cpu, sweep_gpu,
 };

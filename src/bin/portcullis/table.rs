@@ -5,7 +5,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 /// An empty table with these headings.
 pub fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     // On a terminal cells wrap to its width; a pipe has none.
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(headings);
