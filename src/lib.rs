@@ -3,6 +3,8 @@
 
 pub mod dtype;
 pub mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod host;
 
 pub use dtype::{DType, Element};
