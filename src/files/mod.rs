@@ -55,6 +55,7 @@
 //! then only as they are yielded). Files are written beside their target and
 //! renamed, so that a target is always whole: the old one or the new.
 
+mod baseline;
 mod npy;
 mod npy_header;
 mod npz;
@@ -65,6 +66,8 @@ mod stored;
 
 use std::fs::{File, Metadata};
 use std::path::Path;
+
+pub use baseline::{Baseline, BaselineCase};
 
 use crate::error::{Error, Result};
 use crate::host::HostTensor;

@@ -35,16 +35,17 @@ pub(super) fn read_one(path: &Path, name: Option<&str>) -> Result<HostTensor, Pr
 }
 
 /// A file whose header has been read and found to describe the whole of it.
-struct Contents {
+pub(super) struct Contents {
     file: File,
+    header: Metadata,
     /// Where the tensors' bytes start in the file.
     data: u64,
     /// In the order of their bytes; those without any, by name.
-    tensors: Vec<(String, TensorInfo)>,
+    pub(super) tensors: Vec<(String, TensorInfo)>,
 }
 
 impl Contents {
-    fn open(path: &Path) -> Result<Contents, Problem> {
+    pub(super) fn open(path: &Path) -> Result<Contents, Problem> {
         let (mut file, metadata) = open(path)?;
         let size = metadata.len();
         let unreadable = |e: std::io::Error| match e.kind() {
@@ -80,13 +81,23 @@ impl Contents {
         tensors.sort_by(|(a, x), (b, y)| (x.data_offsets, a).cmp(&(y.data_offsets, b)));
         Ok(Contents {
             file,
+            header,
             data: 8 + length,
             tensors,
         })
     }
 
+    /// The text under a key of the file's metadata.
+    pub(super) fn metadata(&self, key: &str) -> Option<&str> {
+        self.header
+            .metadata()
+            .as_ref()?
+            .get(key)
+            .map(String::as_str)
+    }
+
     /// Reads the tensor of this index.
-    fn tensor(&mut self, index: usize) -> Result<HostTensor, Problem> {
+    pub(super) fn tensor(&mut self, index: usize) -> Result<HostTensor, Problem> {
         let (name, info) = &self.tensors[index];
         let mut read = || {
             let layout = Layout {

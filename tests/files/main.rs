@@ -1,5 +1,6 @@
 //! Tensors in files: round trips, files of the formats' own writers, damage.
 
+mod baseline;
 mod foreign;
 mod malformed;
 mod round_trip;
