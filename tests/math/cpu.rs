@@ -191,6 +191,12 @@ fn derivatives_agree_with_finite_differences() {
         let (mut by_a, mut by_b) = (Vec::new(), Vec::new());
         for _ in 0..2000 {
             let [a, b] = op.domain.map(|domain| random.within(tame(domain)) as f64);
+            // A remainder jumps where the quotient is whole.
+            let quotient = a / b;
+            let jumps = b.abs() < 0.5 || (quotient - quotient.round()).abs() < 1e-3;
+            if op.name == "rem" && jumps {
+                continue;
+            }
             let y = (op.oracle)(a, b);
             let slopes = [&derivative.a, &derivative.b].map(|part| (part.oracle)(a, b, y));
             by_a.push((four_points(|a| (op.oracle)(a, b), a), slopes[0]));

@@ -8,12 +8,13 @@ unary! {
     /// Exact.
     relu(x, d, p) = 0.0;
     /// The tail T and a·φ(a) are subtracted under one exponential: T's ratio
-    /// errs by 14 u, a·φ's by 1.5; exponential and products 5.5; 1 − … 1 ULP.
+    /// errs by 14 u, a·φ's by 1.5; exponential, which may be flushed, and products
+    /// 5.5; 1 − … 1 ULP.
     gelu_erf(x, d, p) = {
         let a = x.abs().min(15.0);
         let tail = normal(-a);
         let density = 0.4 * a * (-a * a / 2.0).exp();
-        U * (20.0 * tail + 7.0 * density) + ulps(1.0, d)
+        U * (20.0 * tail + 7.0 * density) + ulps(1.0, d) + FLUSH * 0.4 * a
     };
     /// σ(z)(1 + T), T = x z' σ(−z): sigmoids 6.5 u and 4.5 u of z felt
     /// |z|-fold, z' 3 u, products and the sum.
@@ -61,8 +62,8 @@ unary! {
     /// exp and a product.
     elu(x, d, p) = if x > 0.0 { 0.0 } else { relative(4.0, d) };
     /// e^(−x²) 3.5 u and up to 0.5 u where r exceeds ln(2)/2, a product with a
-    /// rounded constant 1.5.
-    erf(x, d, p) = relative(5.5, d);
+    /// rounded constant, 1.13, 1.5; the exponential may be flushed.
+    erf(x, d, p) = relative(5.5, d) + 0.2 * FLUSH;
     /// cos.
     sin(x, d, p) = super::cos(x, d, p);
     /// sin.
