@@ -346,7 +346,7 @@ fn conversion_jobs(stride: usize, jobs: &mut Vec<Job>) {
         "bitcast<u32>(f_relu(bitcast<f32>(a)))",
         &floats,
         equal(|[a, ..]| {
-            if a >= 0x8000_0000 && a <= 0xff80_0000 {
+            if (0x8000_0000..=0xff80_0000).contains(&a) {
                 0
             } else {
                 a

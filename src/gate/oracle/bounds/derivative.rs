@@ -1,7 +1,7 @@
 //! Bounds of the derivatives, by the input, the exact derivative and the
 //! parameters. Counted as in [`super`]; the output they use is taken as exact.
 
-use super::{FLUSH, U, binary, relative, ulps, unary};
+use super::{END, FLUSH, U, binary, relative, ulps, unary};
 use crate::gate::oracle::math::{gelu_tanh_argument, normal, sigmoid as logistic};
 
 unary! {
@@ -127,9 +127,13 @@ binary! {
     /// Exact.
     max_b(a, b, d) = 0.0;
     /// pow and a product; the rounding of b − 1 is felt |b − 1| |log a|-fold.
+    /// The power may be flushed or overflow before the product.
     pow_a(a, b, d) = {
         let felt = ((b - 1.0) * a.abs().ln()).abs();
-        relative(7.0 + if felt.is_finite() { felt } else { 0.0 }, d)
+        let felt = if felt.is_finite() { felt } else { 0.0 };
+        let power = (d / b).abs();
+        let overflow = if power >= END { END } else { 0.0 };
+        relative(7.0 + felt, d) + FLUSH * b.abs().min(END) + overflow
     };
     /// log and a product.
     pow_b(a, b, d) = relative(4.0, d);
