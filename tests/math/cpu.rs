@@ -2,7 +2,8 @@
 //! the derivatives against finite differences.
 
 use portcullis::cpu::math::{self, derivative, integer};
-use portcullis::kernels::math_table::{BINARY, UNARY};
+use portcullis::gate::oracle::bounds::{ratio, ulps};
+use portcullis::kernels::math_table::{BINARY, UNARY, unary};
 
 use crate::inputs::{self, Random};
 use crate::jobs::{
@@ -70,6 +71,21 @@ fn derivatives_read_only_what_they_declare() {
             assert_eq!(full, partial, "{}'({x:e})", op.name);
         }
     }
+}
+
+/// The measure itself must tell right from wrong.
+#[test]
+fn the_measure_fails_what_is_wrong() {
+    assert!(ratio(1.0_f32.next_up(), 1.0, ulps(0.5, 1.0)) > 1.0);
+    assert!(ratio(1.0_f32.next_up(), 1.0, ulps(1.0, 1.0)) <= 1.0);
+    assert_eq!(ratio(1.0, 1.5, 0.0), f64::INFINITY);
+    assert_eq!(ratio(f32::NAN, 1.0, 1e30), f64::INFINITY);
+    assert_eq!(ratio(1.0, f64::NAN, 1e30), f64::INFINITY);
+    assert_eq!(ratio(f32::MAX, f64::INFINITY, 1e38), f64::INFINITY);
+    assert!(ratio(f32::INFINITY, 1e38, ulps(8.0, 1e38)) > 1.0);
+    assert_eq!(ratio(f32::NAN, f64::NAN, 0.0), 0.0);
+    let exp = unary("exp").expect("in the table");
+    assert!(judge_unary(exp, [0.0; 2], 1.0, 2.718_27) > 1.0);
 }
 
 /// Faults reported against other libraries, with the right answer.

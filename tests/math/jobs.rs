@@ -33,7 +33,7 @@ pub fn parameters(op: &UnaryMath) -> Vec<[f32; 2]> {
     let default = |i: usize| op.params.get(i).map_or(0.0, |(_, value)| *value as f32);
     let mut sets = vec![[default(0), default(1)]];
     match op.name {
-        "softplus" => sets.extend([[5.0, 20.0], [0.3, 20.0]]),
+        "softplus" => sets.extend([[5.0, 20.0], [0.3, 20.0], [1.0, 1e4]]),
         "elu" => sets.push([0.7, 0.0]),
         "clamp" => sets.push([-1.25, 6.0]),
         _ => {}
