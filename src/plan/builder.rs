@@ -116,6 +116,11 @@ impl<'a> PlanBuilder<'a> {
         self.variant
     }
 
+    /// What the device can do.
+    pub fn capabilities(&self) -> &'a Capabilities {
+        self.capabilities
+    }
+
     /// Whether kernels of this plan use subgroup operations.
     pub fn subgroups(&self) -> bool {
         self.variant != Variant::Portable && self.capabilities.subgroups.is_some()

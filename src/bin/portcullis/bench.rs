@@ -1,3 +1,5 @@
 #[derive(clap::Args)]
 pub struct Arguments {}
-pub fn main(_: &Arguments) -> crate::Outcome { Ok(true) }
+pub fn main(_: &Arguments) -> crate::Outcome {
+    Ok(true)
+}
