@@ -5,6 +5,8 @@ mod baseline;
 mod compare;
 mod execute;
 mod fill;
+#[cfg(not(target_arch = "wasm32"))]
+mod measure;
 #[doc(hidden)]
 pub mod oracle;
 mod problem;
@@ -16,6 +18,10 @@ pub use baseline::{BaselineItem, baseline_items};
 pub use compare::{Comparison, Expected, compare};
 pub use execute::{Execution, execute};
 pub use fill::Fill;
+#[cfg(not(target_arch = "wasm32"))]
+pub use measure::{
+    Clock, Measurement, Overhead, Repeats, copy_bandwidth, measure, measure_cpu, overhead,
+};
 pub use problem::{Effort, Instance, Problem, ProblemInput};
 pub use report::{Row, Status};
 pub use sweep::{Item, Selection, error_row, sweep_cpu, sweep_gpu};

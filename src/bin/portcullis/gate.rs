@@ -54,11 +54,11 @@ pub struct Arguments {
     junit: Option<PathBuf>,
 }
 
-fn parse_dtype(text: &str) -> Result<DType, String> {
+pub fn parse_dtype(text: &str) -> Result<DType, String> {
     DType::parse(text).ok_or_else(|| "dtypes are f32, f16, bf16, i32, u32".into())
 }
 
-fn parse_variant(text: &str) -> Result<Variant, String> {
+pub fn parse_variant(text: &str) -> Result<Variant, String> {
     Variant::parse(text).ok_or_else(|| "variants are matrix, subgroup, portable, cpu".into())
 }
 
@@ -82,6 +82,12 @@ pub fn main(arguments: &Arguments) -> Outcome {
         effort,
     };
     let (gpus, mut rows) = open_adapters(&arguments.adapters)?;
+    let mut selection = selection;
+    if !takes_cpu(&arguments.adapters) {
+        // Without the CPU: every variant but its own.
+        let asked = |v: &Variant| *v != Variant::Cpu && selection.takes(*v);
+        selection.variants = Variant::ALL.iter().copied().filter(asked).collect();
+    }
     // What cannot be written is better known before the work than after it.
     for path in [&arguments.json, &arguments.junit].into_iter().flatten() {
         std::fs::write(path, "").map_err(|e| format!("{}: {e}", path.display()))?;
@@ -197,8 +203,13 @@ fn selects(selection: &Selection, work: &Work) -> bool {
         && (selection.dtypes.is_empty() || selection.dtypes.iter().any(|d| d.name() == dtype))
 }
 
+/// Whether the adapters asked for include the CPU twins.
+pub fn takes_cpu(selectors: &[String]) -> bool {
+    selectors.is_empty() || selectors.iter().any(|s| s.eq_ignore_ascii_case("cpu"))
+}
+
 /// Opens the adapters asked for. One that does not open is a row, and fails the gate.
-fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), String> {
+pub fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), String> {
     let entries = pollster::block_on(device::enumerate());
     let named = |text: &str, entry: &device::AdapterEntry| match text.parse::<usize>() {
         Ok(index) => entry.index == index,
