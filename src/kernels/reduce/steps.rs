@@ -154,6 +154,7 @@ pub(crate) fn reduce_rows(
         .constant("REVERSE", reverse)
         .flag("subgroup", subgroups)
         .workgroup_bytes(operator.workgroup_bytes() * WORKGROUP as u64)
+        .unzeroed()
         .param(rows as u32)
         .param(columns as u32)
         .param(cut.splits as u32)
