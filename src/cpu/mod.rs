@@ -2,4 +2,5 @@
 
 pub mod math;
 pub(crate) mod parallel;
+pub(crate) mod reduce;
 pub(crate) mod softmax;

@@ -38,6 +38,20 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
     (0..n).map(f).collect()
 }
 
+/// Both results, on two threads where `parallel` holds.
+pub(crate) fn join_if<A: Send, B: Send>(
+    parallel: bool,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    if parallel {
+        return rayon::join(a, b);
+    }
+    let _ = parallel;
+    (a(), b())
+}
+
 /// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that
 /// no element takes part in more than 64 + 4 + log2(n / 1024) additions.
 pub(crate) fn sum(values: &[f32]) -> f32 {

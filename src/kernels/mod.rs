@@ -2,5 +2,6 @@
 
 #[doc(hidden)]
 pub mod math_table;
+pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;

@@ -116,6 +116,11 @@ impl<'a> PlanBuilder<'a> {
         self.variant
     }
 
+    /// What the device can do.
+    pub fn capabilities(&self) -> &'a Capabilities {
+        self.capabilities
+    }
+
     /// Whether kernels of this plan use subgroup operations.
     pub fn subgroups(&self) -> bool {
         self.variant != Variant::Portable && self.capabilities.subgroups.is_some()
@@ -262,6 +267,7 @@ impl<'a> PlanBuilder<'a> {
                 constants: Vec::new(),
                 flags: Vec::new(),
                 unchecked: false,
+                unzeroed: false,
                 shared_buffers,
             },
             slots: Vec::new(),
@@ -490,6 +496,14 @@ impl StepBuilder<'_, '_> {
     /// that the plan accepts and that no workgroup memory is read before it is written.
     pub fn unchecked(mut self) -> Self {
         self.kernel.unchecked = self.plan.capabilities.unchecked_shaders;
+        self.unzeroed()
+    }
+
+    /// Leaves workgroup memory as the last workgroup left it: the code that
+    /// would zero it takes OpenGL drivers seconds to compile. The caller knows
+    /// that no invocation reads a word of it before one has written that word.
+    pub fn unzeroed(mut self) -> Self {
+        self.kernel.unzeroed = true;
         self
     }
 
