@@ -4,12 +4,14 @@ mod compare;
 mod execute;
 mod fill;
 pub mod oracle;
+mod plans;
 mod problem;
 mod report;
 
 pub use compare::{Comparison, Expected, compare};
 pub use execute::{Execution, execute};
 pub use fill::Fill;
+pub use plans::{Planned, plans};
 pub use problem::{Effort, Instance, Problem, ProblemInput};
 pub use report::{Row, Status};
 
