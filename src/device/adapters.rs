@@ -13,6 +13,15 @@ pub struct AdapterEntry {
     pub adapter: wgpu::Adapter,
 }
 
+impl AdapterEntry {
+    /// Whether the name, backend or driver contains `text`, in any case.
+    pub fn matches(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let identity = &self.identity;
+        [&identity.name, &identity.backend, &identity.driver].iter().any(|s| s.to_lowercase().contains(&text))
+    }
+}
+
 /// Which adapter to use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Selector {
@@ -77,7 +86,7 @@ pub(crate) async fn select(selector: &Selector) -> Result<Option<AdapterEntry>> 
         .collect();
     let found = match &selector {
         Selector::Index(i) => entries.into_iter().nth(*i),
-        Selector::Name(name) => entries.into_iter().find(|e| matches(&e.identity, name)),
+        Selector::Name(name) => entries.into_iter().find(|e| e.matches(name)),
         _ => return Ok(entries.into_iter().next()),
     };
     found.map(Some).ok_or_else(|| {
@@ -95,14 +104,6 @@ pub(crate) async fn select(selector: &Selector) -> Result<Option<AdapterEntry>> 
             "none has {asked}; this machine's adapters: {listing}"
         ))
     })
-}
-
-/// Whether an adapter's name, backend or driver contains `text`, in any case.
-pub(crate) fn matches(identity: &AdapterIdentity, text: &str) -> bool {
-    let text = text.to_lowercase();
-    [&identity.name, &identity.backend, &identity.driver]
-        .iter()
-        .any(|s| s.to_lowercase().contains(&text))
 }
 
 fn rank(info: &wgpu::AdapterInfo) -> (u8, u8) {
