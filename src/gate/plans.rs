@@ -3,10 +3,9 @@
 use crate::device::Capabilities;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::gate::Effort;
+use crate::gate::Selection;
 use crate::operation::{Op, Variant};
 use crate::plan::Plan;
-use crate::registry;
 
 /// The plan of one problem by one variant, or why there is none.
 pub struct Planned {
@@ -29,35 +28,43 @@ impl std::fmt::Display for Planned {
     }
 }
 
-/// Plans every problem of every registered operation, for each of its dtypes
-/// and GPU variants, on a device of these capabilities. Needs no such device.
+/// Plans the selected problems, by each selected GPU variant, on a device of
+/// these capabilities. Needs no such device.
 ///
 /// ```
-/// use portcullis::{Capabilities, gate};
+/// use portcullis::gate::{Effort, Selection, plans};
+/// use portcullis::{Capabilities, Variant};
 /// let baseline = Capabilities::baseline();
-/// let softmax = gate::plans(&baseline, gate::Effort::Quick)
-///     .find(|planned| planned.operation.signature().name == "softmax" && planned.plan.is_ok());
-/// assert!(softmax.unwrap().plan.unwrap().steps[0].kernel.link(false)?.text.contains("fn main"));
+/// for planned in plans(&baseline, &Selection::all(Effort::Quick))? {
+///     // A device without optional features runs every operation that has a portable variant.
+///     if planned.variant == Variant::Portable {
+///         for step in &planned.plan?.steps {
+///             assert!(step.kernel.link(false)?.text.contains("fn main"));
+///         }
+///     }
+/// }
 /// # Ok::<(), portcullis::Error>(())
 /// ```
-pub fn plans(capabilities: &Capabilities, effort: Effort) -> impl Iterator<Item = Planned> + '_ {
-    let problems = registry::OPERATIONS.iter().flat_map(move |&operation| {
-        operation.signature().dtypes.iter().flat_map(move |&dtype| {
-            let problems = operation.problems(dtype, effort).into_iter();
-            problems.map(move |problem| (operation, dtype, problem))
-        })
-    });
-    problems.flat_map(move |(operation, dtype, problem)| {
-        let variants = operation.signature().variants.iter();
-        let on_gpus = variants.filter(|&&variant| variant != Variant::Cpu);
+///
+/// # Errors
+/// As [`Selection::items`].
+pub fn plans(
+    capabilities: &Capabilities,
+    selection: &Selection,
+) -> Result<impl Iterator<Item = Planned>> {
+    let items = selection.items()?.into_iter();
+    Ok(items.flat_map(move |item| {
+        let variants = item.operation.signature().variants.iter();
+        let on_gpus = variants.filter(|&&v| v != Variant::Cpu && selection.takes(v));
         on_gpus.map(move |&variant| Planned {
-            operation,
-            dtype,
-            case: problem.name.clone(),
+            operation: item.operation,
+            dtype: item.dtype,
+            case: item.problem.name.clone(),
             variant,
-            plan: problem
-                .call(operation)
-                .and_then(|call| operation.plan(&call, variant, capabilities)),
+            plan: item
+                .problem
+                .call(item.operation)
+                .and_then(|call| item.operation.plan(&call, variant, capabilities)),
         })
-    })
+    }))
 }

@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .input_path(module)
         .out_name("portcullis")
         .typescript(false)
+        .omit_default_module_path(false)
         .web(true)?
         .generate(folder)?;
     Ok(())
