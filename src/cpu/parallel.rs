@@ -28,9 +28,13 @@ pub(crate) fn chunks_mut<T: Send>(data: &mut [T], size: usize, f: impl Fn(usize,
 /// Maps `f` over `0..n`, in order.
 pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]
-    if n > 1 {
+    if n > GRAIN {
         use rayon::prelude::*;
-        return (0..n).into_par_iter().map(f).collect();
+        return (0..n)
+            .into_par_iter()
+            .with_min_len(GRAIN / 4)
+            .map(f)
+            .collect();
     }
     (0..n).map(f).collect()
 }

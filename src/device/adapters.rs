@@ -18,7 +18,9 @@ impl AdapterEntry {
     pub fn matches(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         let identity = &self.identity;
-        [&identity.name, &identity.backend, &identity.driver].iter().any(|s| s.to_lowercase().contains(&text))
+        [&identity.name, &identity.backend, &identity.driver]
+            .iter()
+            .any(|s| s.to_lowercase().contains(&text))
     }
 }
 

@@ -84,16 +84,16 @@ impl Archive {
             let mut entry = self.zip.by_index(index).map_err(damaged)?;
             let (packed, size) = (entry.compressed_size(), entry.size());
             // What the entry claims is believed no further than its bytes allow.
-            let most = match entry.compression() {
-                CompressionMethod::Stored => Some(packed),
-                _ => packed.checked_mul(DEFLATE_RATIO),
+            let (stored, most) = match entry.compression() {
+                CompressionMethod::Stored => (true, Some(packed)),
+                CompressionMethod::Deflated => (false, packed.checked_mul(DEFLATE_RATIO)),
+                other => return Err(unread(&other.to_string())),
             };
             if packed > archive_size || most.is_none_or(|most| size > most) {
                 return Err(format!(
                     "announces {size} bytes, packed into {packed} of an archive of {archive_size}; it is damaged or malicious"
                 ));
             }
-            let stored = entry.compression() == CompressionMethod::Stored;
             npy::read_from(&mut entry, size, stored)
         };
         read().map_err(|problem| format!("tensor `{name}`: {problem}"))
@@ -102,11 +102,15 @@ impl Archive {
 
 fn damaged(e: ZipError) -> Problem {
     match e {
-        ZipError::UnsupportedArchive(what) => format!(
-            "is packed in a way that is not read ({what}); use numpy.savez or numpy.savez_compressed"
-        ),
+        ZipError::UnsupportedArchive(what) => unread(what),
         other => format!("is not a whole zip archive: {other}"),
     }
+}
+
+fn unread(what: &str) -> Problem {
+    format!(
+        "is packed in a way that is not read ({what}); use numpy.savez or numpy.savez_compressed"
+    )
 }
 
 /// Writes tensors, uncompressed as numpy.savez does.

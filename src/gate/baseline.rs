@@ -46,12 +46,21 @@ fn unsupported(case: &BaselineCase, suffix: &str, reason: String) -> BaselineIte
 fn forward(case: &BaselineCase) -> Result<BaselineItem, String> {
     let op = registry::find(&case.op).map_err(|e| e.to_string())?;
     let params = params(case, op, op)?;
-    instance(case, op, "", &params, |name| find(&case.inputs, name), &case.inputs, &case.outputs)
+    instance(
+        case,
+        op,
+        "",
+        &params,
+        |name| find(&case.inputs, name),
+        &case.inputs,
+        &case.outputs,
+    )
 }
 
 fn backward(case: &BaselineCase) -> Result<BaselineItem, String> {
     let forward = registry::find(&case.op).map_err(|e| e.to_string())?;
-    let op = registry::gradient_of(&case.op).ok_or_else(|| format!("{} has no gradient", case.op))?;
+    let op =
+        registry::gradient_of(&case.op).ok_or_else(|| format!("{} has no gradient", case.op))?;
     let params = params(case, forward, op)?;
     // A gradient takes what it names of the inputs, the outputs and the cotangent of the forward pass.
     let source = |name: &str| match name {
@@ -71,13 +80,16 @@ fn instance<'a>(
     outputs: &[(String, HostTensor)],
 ) -> Result<BaselineItem, String> {
     let signature = op.signature();
-    let unknown = must_be_used.iter().find(|(name, _)| signature.input_index(name).is_none());
+    let unknown = must_be_used
+        .iter()
+        .find(|(name, _)| signature.input_index(name).is_none());
     if let Some((name, _)) = unknown {
         return Err(format!("{} has no input `{name}`", signature.name));
     }
     let most = signature.inputs.len() + signature.variadic;
-    let mut inputs: Vec<Option<HostTensor>> =
-        (0..most).map(|i| source(&signature.input_name(i)).cloned()).collect();
+    let mut inputs: Vec<Option<HostTensor>> = (0..most)
+        .map(|i| source(&signature.input_name(i)).cloned())
+        .collect();
     while inputs.len() > signature.inputs.len() && inputs.last().is_some_and(Option::is_none) {
         inputs.pop();
     }
@@ -93,17 +105,25 @@ fn instance<'a>(
             None => own.clone(),
         });
     }
-    if let Some((name, _)) = outputs.iter().find(|(name, _)| !signature.outputs.iter().any(|o| o.name == name)) {
+    if let Some((name, _)) = outputs
+        .iter()
+        .find(|(name, _)| !signature.outputs.iter().any(|o| o.name == name))
+    {
         return Err(format!("{} has no output `{name}`", signature.name));
     }
-    Ok(BaselineItem::Instance(Box::new(instance.expecting(expected))))
+    Ok(BaselineItem::Instance(Box::new(
+        instance.expecting(expected),
+    )))
 }
 
 /// A captured output with PyTorch's own tolerance for its dtype, widened by the
 /// operation's bound: the captured numbers are rounded themselves.
 fn widened(own: &Expected, captured: &HostTensor, shape: &[usize]) -> Result<Expected, String> {
     if captured.shape() != shape {
-        return Err(format!("the captured output has shape {:?}, the operation's has {shape:?}", captured.shape()));
+        return Err(format!(
+            "the captured output has shape {:?}, the operation's has {shape:?}",
+            captured.shape()
+        ));
     }
     let (relative, absolute) = match captured.dtype() {
         DType::F32 => (1.3e-6, 1e-5),
@@ -138,14 +158,25 @@ fn params(case: &BaselineCase, forward: Op, op: Op) -> Result<Params, String> {
         }
         let value = match value {
             serde_json::Value::Bool(v) => Value::Bool(*v),
-            serde_json::Value::Number(v) if v.is_i64() => Value::Int(v.as_i64().unwrap_or_default()),
+            serde_json::Value::Number(v) if v.is_i64() => {
+                Value::Int(v.as_i64().unwrap_or_default())
+            }
             serde_json::Value::Number(v) => Value::Float(v.as_f64().unwrap_or_default()),
             serde_json::Value::String(v) => Value::from(v.as_str()),
             serde_json::Value::Array(items) => {
-                let ints = items.iter().map(|v| v.as_i64()).collect::<Option<Vec<i64>>>();
-                Value::Ints(ints.ok_or_else(|| format!("parameter `{name}` is not an array of integers"))?)
+                let ints = items
+                    .iter()
+                    .map(|v| v.as_i64())
+                    .collect::<Option<Vec<i64>>>();
+                Value::Ints(
+                    ints.ok_or_else(|| format!("parameter `{name}` is not an array of integers"))?,
+                )
             }
-            other => return Err(format!("parameter `{name}` is {other}, which no parameter can be")),
+            other => {
+                return Err(format!(
+                    "parameter `{name}` is {other}, which no parameter can be"
+                ));
+            }
         };
         params.set(name, value);
     }
@@ -153,5 +184,8 @@ fn params(case: &BaselineCase, forward: Op, op: Op) -> Result<Params, String> {
 }
 
 fn find<'a>(tensors: &'a [(String, HostTensor)], name: &str) -> Option<&'a HostTensor> {
-    tensors.iter().find(|(n, _)| n == name).map(|(_, tensor)| tensor)
+    tensors
+        .iter()
+        .find(|(n, _)| n == name)
+        .map(|(_, tensor)| tensor)
 }

@@ -36,7 +36,13 @@ pub struct Item {
 impl Selection {
     /// Everything, at this effort.
     pub fn all(effort: Effort) -> Selection {
-        Selection { operations: vec![], dtypes: vec![], variants: vec![], cases: vec![], effort }
+        Selection {
+            operations: vec![],
+            dtypes: vec![],
+            variants: vec![],
+            cases: vec![],
+            effort,
+        }
     }
 
     /// The problems selected.
@@ -55,12 +61,17 @@ impl Selection {
         for pattern in &self.operations {
             if !registry::OPERATIONS.iter().any(|op| selects(pattern, op)) {
                 registry::find(pattern.trim_end_matches('*'))?;
-                return Err(Error::UnknownOperation { name: pattern.clone(), suggestion: None });
+                return Err(Error::UnknownOperation {
+                    name: pattern.clone(),
+                    suggestion: None,
+                });
             }
         }
         let mut items = Vec::new();
         for &operation in registry::OPERATIONS.iter() {
-            if !self.operations.is_empty() && !self.operations.iter().any(|p| selects(p, &operation)) {
+            if !self.operations.is_empty()
+                && !self.operations.iter().any(|p| selects(p, &operation))
+            {
                 continue;
             }
             for &dtype in operation.signature().dtypes {
@@ -69,7 +80,11 @@ impl Selection {
                 }
                 for problem in operation.problems(dtype, self.effort) {
                     if self.cases.is_empty() || self.cases.contains(&problem.name) {
-                        items.push(Item { operation, dtype, problem });
+                        items.push(Item {
+                            operation,
+                            dtype,
+                            problem,
+                        });
                     }
                 }
             }
@@ -77,7 +92,9 @@ impl Selection {
         if items.is_empty() {
             return Err(Error::Inputs {
                 operation: "gate".into(),
-                problem: "the selectors leave no problem; `portcullis ops` lists operations and dtypes".into(),
+                problem:
+                    "the selectors leave no problem; `portcullis ops` lists operations and dtypes"
+                        .into(),
             });
         }
         Ok(items)
@@ -139,5 +156,9 @@ pub async fn sweep_gpu(gpu: &Gpu, instance: &Instance, selection: &Selection) ->
 
 /// Gates one problem by the CPU twin, if that is selected.
 pub fn sweep_cpu(instance: &Instance, selection: &Selection) -> Vec<Row> {
-    if selection.takes(Variant::Cpu) { vec![check_on_cpu(instance)] } else { Vec::new() }
+    if selection.takes(Variant::Cpu) {
+        vec![check_on_cpu(instance)]
+    } else {
+        Vec::new()
+    }
 }

@@ -39,9 +39,16 @@ pub fn main(arguments: &Arguments) -> Outcome {
         let capabilities = gpu.capabilities();
         let limits = &capabilities.limits;
         let subgroups = capabilities.subgroups.map(|s| [s.min, s.max]);
-        let variants = if arguments.variants { variants(&gpu)? } else { Vec::new() };
+        let variants = if arguments.variants {
+            variants(&gpu)?
+        } else {
+            Vec::new()
+        };
         if !arguments.json {
-            say(format!("{}: {} ({}, {})", entry.index, entry.identity, entry.identity.kind, entry.identity.driver));
+            say(format!(
+                "{}: {} ({}, {})",
+                entry.index, entry.identity, entry.identity.kind, entry.identity.driver
+            ));
             let sizes = match subgroups {
                 Some([min, max]) if min == max => format!("{min}"),
                 Some([min, max]) => format!("{min} to {max}"),
@@ -98,11 +105,16 @@ fn variants(gpu: &Gpu) -> Result<Vec<[String; 4]>, portcullis::Error> {
         let signature = op.signature();
         bar.set_message(signature.name);
         for &dtype in signature.dtypes {
-            let Some(problem) = op.problems(dtype, Effort::Standard).into_iter().next() else { continue };
+            let Some(problem) = op.problems(dtype, Effort::Standard).into_iter().next() else {
+                continue;
+            };
             let instance = problem.build(op, dtype)?;
             let decision = pollster::block_on(gpu.prepare(&instance.call, &Policy::default()))?;
-            let reasons: Vec<String> =
-                decision.rejected.iter().map(|r| format!("{}: {}", r.variant, r.reason)).collect();
+            let reasons: Vec<String> = decision
+                .rejected
+                .iter()
+                .map(|r| format!("{}: {}", r.variant, r.reason))
+                .collect();
             rows.push([
                 signature.name.into(),
                 dtype.name().into(),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use portcullis::files::Baseline;
 use portcullis::gate::{
-    BaselineItem, Effort, Instance, Row, Selection, Status, baseline_items, error_row, sweep_cpu, sweep_gpu,
+    BaselineItem, Effort, Instance, Row, Selection, Status, baseline_items, error_row, sweep_cpu,
+    sweep_gpu,
 };
 use portcullis::{DType, Gpu, Variant, device};
 
@@ -53,11 +54,11 @@ pub struct Arguments {
     junit: Option<PathBuf>,
 }
 
-fn parse_dtype(text: &str) -> Result<DType, String> {
+pub fn parse_dtype(text: &str) -> Result<DType, String> {
     DType::parse(text).ok_or_else(|| "dtypes are f32, f16, bf16, i32, u32".into())
 }
 
-fn parse_variant(text: &str) -> Result<Variant, String> {
+pub fn parse_variant(text: &str) -> Result<Variant, String> {
     Variant::parse(text).ok_or_else(|| "variants are matrix, subgroup, portable, cpu".into())
 }
 
@@ -81,6 +82,12 @@ pub fn main(arguments: &Arguments) -> Outcome {
         effort,
     };
     let (gpus, mut rows) = open_adapters(&arguments.adapters)?;
+    let mut selection = selection;
+    if !takes_cpu(&arguments.adapters) {
+        // Without the CPU: every variant but its own.
+        let asked = |v: &Variant| *v != Variant::Cpu && selection.takes(*v);
+        selection.variants = Variant::ALL.iter().copied().filter(asked).collect();
+    }
     // What cannot be written is better known before the work than after it.
     for path in [&arguments.json, &arguments.junit].into_iter().flatten() {
         std::fs::write(path, "").map_err(|e| format!("{}: {e}", path.display()))?;
@@ -89,8 +96,16 @@ pub fn main(arguments: &Arguments) -> Outcome {
     match &arguments.baseline {
         Some(path) => {
             let baseline = Baseline::read(path)?;
-            let works: Vec<Work> = baseline.cases.iter().flat_map(baseline_items).map(captured).collect();
-            let works = works.into_iter().filter(|work| selects(&selection, work)).collect::<Vec<_>>();
+            let works: Vec<Work> = baseline
+                .cases
+                .iter()
+                .flat_map(baseline_items)
+                .map(captured)
+                .collect();
+            let works = works
+                .into_iter()
+                .filter(|work| selects(&selection, work))
+                .collect::<Vec<_>>();
             if works.is_empty() {
                 return Err("the selectors leave no captured case".into());
             }
@@ -105,7 +120,13 @@ pub fn main(arguments: &Arguments) -> Outcome {
                 Ok(instance) => Work::Instance(Box::new(instance)),
                 Err(error) => {
                     let op = item.operation.signature().name;
-                    Work::Row(error_row(op, &item.problem.name, item.dtype.name(), "", &error))
+                    Work::Row(error_row(
+                        op,
+                        &item.problem.name,
+                        item.dtype.name(),
+                        "",
+                        &error,
+                    ))
                 }
             });
             sweep(&gpus, &selection, length, works, &mut rows);
@@ -116,10 +137,12 @@ pub fn main(arguments: &Arguments) -> Outcome {
     print_failures(&rows, &repeat);
     if let Some(path) = &arguments.json {
         let all: Vec<_> = rows.iter().map(Row::to_json).collect();
-        std::fs::write(path, serde_json::to_string_pretty(&all)? + "\n").map_err(|e| format!("{}: {e}", path.display()))?;
+        std::fs::write(path, serde_json::to_string_pretty(&all)? + "\n")
+            .map_err(|e| format!("{}: {e}", path.display()))?;
     }
     if let Some(path) = &arguments.junit {
-        std::fs::write(path, crate::junit::report(&rows)?).map_err(|e| format!("{}: {e}", path.display()))?;
+        std::fs::write(path, crate::junit::report(&rows)?)
+            .map_err(|e| format!("{}: {e}", path.display()))?;
     }
     let count = |status: Status| rows.iter().filter(|r| r.status == status).count();
     let ran = count(Status::Pass) + count(Status::Fail);
@@ -132,7 +155,9 @@ pub fn main(arguments: &Arguments) -> Outcome {
     ));
     let unregistered_fails = unregistered > 0 && !arguments.only_registered;
     if unregistered_fails {
-        say(format!("{unregistered} captured cases are of operations or parameters that are not registered: that fails the gate unless --only-registered is given"));
+        say(format!(
+            "{unregistered} captured cases are of operations or parameters that are not registered: that fails the gate unless --only-registered is given"
+        ));
     }
     Ok(ran > 0 && count(Status::Fail) == 0 && count(Status::Error) == 0 && !unregistered_fails)
 }
@@ -140,8 +165,19 @@ pub fn main(arguments: &Arguments) -> Outcome {
 fn captured(item: BaselineItem) -> Work {
     match item {
         BaselineItem::Instance(instance) => Work::Instance(instance),
-        BaselineItem::Unsupported { op, case, dtype, reason } => {
-            let mut row = error_row(&op, &case, &dtype, "", &portcullis::Error::NoAdapter(String::new()));
+        BaselineItem::Unsupported {
+            op,
+            case,
+            dtype,
+            reason,
+        } => {
+            let mut row = error_row(
+                &op,
+                &case,
+                &dtype,
+                "",
+                &portcullis::Error::NoAdapter(String::new()),
+            );
             row.status = Status::Unsupported;
             row.note = reason;
             Work::Row(row)
@@ -151,17 +187,29 @@ fn captured(item: BaselineItem) -> Work {
 
 fn selects(selection: &Selection, work: &Work) -> bool {
     let (op, case, dtype) = match work {
-        Work::Instance(instance) => (instance.call.name(), instance.name.as_str(), instance.dtype.name()),
+        Work::Instance(instance) => (
+            instance.call.name(),
+            instance.name.as_str(),
+            instance.dtype.name(),
+        ),
         Work::Row(row) => (row.op.as_str(), row.case.as_str(), row.dtype.as_str()),
     };
-    let prefix = |p: &String| p.strip_suffix('*').map_or(op == p, |start| op.starts_with(start));
+    let prefix = |p: &String| {
+        p.strip_suffix('*')
+            .map_or(op == p, |start| op.starts_with(start))
+    };
     (selection.operations.is_empty() || selection.operations.iter().any(prefix))
         && (selection.cases.is_empty() || selection.cases.iter().any(|c| c == case))
         && (selection.dtypes.is_empty() || selection.dtypes.iter().any(|d| d.name() == dtype))
 }
 
+/// Whether the adapters asked for include the CPU twins.
+pub fn takes_cpu(selectors: &[String]) -> bool {
+    selectors.is_empty() || selectors.iter().any(|s| s.eq_ignore_ascii_case("cpu"))
+}
+
 /// Opens the adapters asked for. One that does not open is a row, and fails the gate.
-fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), String> {
+pub fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), String> {
     let entries = pollster::block_on(device::enumerate());
     let named = |text: &str, entry: &device::AdapterEntry| match text.parse::<usize>() {
         Ok(index) => entry.index == index,
@@ -169,8 +217,14 @@ fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), String> {
     };
     for selector in selectors.iter().filter(|s| !s.eq_ignore_ascii_case("cpu")) {
         if !entries.iter().any(|entry| named(selector, entry)) {
-            let list: Vec<String> = entries.iter().map(|e| format!("{}: {}", e.index, e.identity)).collect();
-            return Err(format!("no adapter is called `{selector}`; there are: {}; cpu", list.join("; ")));
+            let list: Vec<String> = entries
+                .iter()
+                .map(|e| format!("{}: {}", e.index, e.identity))
+                .collect();
+            return Err(format!(
+                "no adapter is called `{selector}`; there are: {}; cpu",
+                list.join("; ")
+            ));
         }
     }
     if entries.is_empty() && selectors.is_empty() {
@@ -183,14 +237,26 @@ fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), String> {
         }
         match pollster::block_on(Gpu::from_adapter(&entry.adapter)) {
             Ok(gpu) => gpus.push(gpu),
-            Err(error) => rows.push(error_row("", "open", "", &entry.identity.to_string(), &error)),
+            Err(error) => rows.push(error_row(
+                "",
+                "open",
+                "",
+                &entry.identity.to_string(),
+                &error,
+            )),
         }
     }
     Ok((gpus, rows))
 }
 
 /// Gates each piece of work on all adapters side by side: what it must come to is computed once.
-fn sweep(gpus: &[Gpu], selection: &Selection, length: usize, works: impl Iterator<Item = Work>, rows: &mut Vec<Row>) {
+fn sweep(
+    gpus: &[Gpu],
+    selection: &Selection,
+    length: usize,
+    works: impl Iterator<Item = Work>,
+    rows: &mut Vec<Row>,
+) {
     let bar = progress(length as u64);
     for work in works {
         bar.inc(1);
@@ -217,7 +283,13 @@ fn sweep(gpus: &[Gpu], selection: &Selection, length: usize, works: impl Iterato
                         message: "the check itself panicked".into(),
                     };
                     let adapter = gpu.capabilities().identity.to_string();
-                    vec![error_row(instance.call.name(), &instance.name, instance.dtype.name(), &adapter, &error)]
+                    vec![error_row(
+                        instance.call.name(),
+                        &instance.name,
+                        instance.dtype.name(),
+                        &adapter,
+                        &error,
+                    )]
                 }));
             }
         });
@@ -234,14 +306,20 @@ fn print_summary(rows: &[Row]) {
     let mut operations: Vec<&str> = Vec::new();
     for row in rows.iter().filter(|r| !r.variant.is_empty()) {
         let column = (row.adapter.as_str(), row.variant.as_str());
-        let at = columns.iter().position(|c| *c == column).unwrap_or_else(|| {
-            columns.push(column);
-            columns.len() - 1
-        });
-        let line = operations.iter().position(|o| *o == row.op).unwrap_or_else(|| {
-            operations.push(&row.op);
-            operations.len() - 1
-        });
+        let at = columns
+            .iter()
+            .position(|c| *c == column)
+            .unwrap_or_else(|| {
+                columns.push(column);
+                columns.len() - 1
+            });
+        let line = operations
+            .iter()
+            .position(|o| *o == row.op)
+            .unwrap_or_else(|| {
+                operations.push(&row.op);
+                operations.len() - 1
+            });
         cells.entry((line, at)).or_default().push(row);
     }
     if operations.is_empty() {
@@ -281,7 +359,10 @@ fn print_summary(rows: &[Row]) {
 }
 
 fn cell(rows: &[&Row]) -> String {
-    let bad = rows.iter().filter(|r| matches!(r.status, Status::Fail | Status::Error)).count();
+    let bad = rows
+        .iter()
+        .filter(|r| matches!(r.status, Status::Fail | Status::Error))
+        .count();
     if bad > 0 {
         return format!("FAIL {bad}/{}", rows.len());
     }
@@ -289,8 +370,14 @@ fn cell(rows: &[&Row]) -> String {
     if passed.is_empty() {
         return "unsupported".into();
     }
-    let worst = passed.iter().fold(0.0f64, |worst, r| worst.max(r.bound_ratio));
-    if worst == 0.0 { "exact".into() } else { format!("{worst:.2}") }
+    let worst = passed
+        .iter()
+        .fold(0.0f64, |worst, r| worst.max(r.bound_ratio));
+    if worst == 0.0 {
+        "exact".into()
+    } else {
+        format!("{worst:.2}")
+    }
 }
 
 /// One line for each failure, and the command that repeats it.
@@ -308,7 +395,14 @@ fn print_failures(rows: &[Row], repeat: &str) {
             }
             Status::Fail | Status::Error => {
                 let note = row.note.replace('\n', " ");
-                say(format!("{} {} [{}] {} {}: {note}", row.status.name(), row.op, row.case, row.adapter, row.variant));
+                say(format!(
+                    "{} {} [{}] {} {}: {note}",
+                    row.status.name(),
+                    row.op,
+                    row.case,
+                    row.adapter,
+                    row.variant
+                ));
                 if !row.op.is_empty() {
                     let adapter = row.adapter.split(" [").next().unwrap_or("cpu");
                     say(format!(
@@ -321,7 +415,11 @@ fn print_failures(rows: &[Row], repeat: &str) {
     }
     for ((op, reason), (count, adapters)) in reasons {
         let place = adapters.join(", ");
-        let place = if place.is_empty() { String::new() } else { format!(" on {place}") };
+        let place = if place.is_empty() {
+            String::new()
+        } else {
+            format!(" on {place}")
+        };
         say(format!("unsupported {op}{place} ({count}): {reason}"));
     }
 }

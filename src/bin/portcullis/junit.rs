@@ -19,7 +19,9 @@ pub fn report(rows: &[Row]) -> Result<String, quick_junit::SerializeError> {
         }
         let mut case = TestCase::new(format!("{} {}", row.case, row.variant), status);
         case.set_classname(format!("{}.{}", row.op, row.dtype));
-        let suite = suites.entry(&row.adapter).or_insert_with(|| TestSuite::new(row.adapter.clone()));
+        let suite = suites
+            .entry(&row.adapter)
+            .or_insert_with(|| TestSuite::new(row.adapter.clone()));
         suite.add_test_case(case);
     }
     let mut report = Report::new("portcullis gate");

@@ -30,7 +30,14 @@ pub fn main(arguments: &Arguments) -> Outcome {
         }
         return Ok(true);
     }
-    let mut table = table(&["operation", "inputs", "outputs", "parameters", "dtypes", "variants"]);
+    let mut table = table(&[
+        "operation",
+        "inputs",
+        "outputs",
+        "parameters",
+        "dtypes",
+        "variants",
+    ]);
     for op in chosen {
         let signature = op.signature();
         let join = |items: Vec<String>| items.join(" ");
@@ -38,7 +45,9 @@ pub fn main(arguments: &Arguments) -> Outcome {
             true => format!("[{}]", i.name),
             false => i.name.to_string(),
         });
-        let inputs = inputs.chain((signature.variadic > 0).then(|| "…".to_string())).collect();
+        let inputs = inputs
+            .chain((signature.variadic > 0).then(|| "…".to_string()))
+            .collect();
         let params = signature.params.iter().map(|p| match p.required {
             true => p.name.to_string(),
             false => format!("{}={}", p.name, p.default),
@@ -46,7 +55,13 @@ pub fn main(arguments: &Arguments) -> Outcome {
         table.add_row([
             signature.name.to_string(),
             join(inputs),
-            join(signature.outputs.iter().map(|o| o.name.to_string()).collect()),
+            join(
+                signature
+                    .outputs
+                    .iter()
+                    .map(|o| o.name.to_string())
+                    .collect(),
+            ),
             join(params.collect()),
             join(signature.dtypes.iter().map(|d| d.to_string()).collect()),
             join(signature.variants.iter().map(|v| v.to_string()).collect()),
@@ -60,8 +75,17 @@ fn describe(signature: &portcullis::operation::Signature) {
     say(format!("{}: {}", signature.name, signature.doc));
     for input in &signature.inputs {
         let dtypes: Vec<&str> = input.dtypes.iter().map(|d| d.name()).collect();
-        let optional = if input.optional { ", may be left out" } else { "" };
-        say(format!("  in  {} ({}{optional}): {}", input.name, dtypes.join(" "), input.doc));
+        let optional = if input.optional {
+            ", may be left out"
+        } else {
+            ""
+        };
+        say(format!(
+            "  in  {} ({}{optional}): {}",
+            input.name,
+            dtypes.join(" "),
+            input.doc
+        ));
     }
     if signature.variadic > 0 {
         say(format!("      and up to {} more", signature.variadic));
@@ -70,8 +94,17 @@ fn describe(signature: &portcullis::operation::Signature) {
         say(format!("  out {}: {}", output.name, output.doc));
     }
     for param in &signature.params {
-        let default = if param.required { "must be given".to_string() } else { format!("default {}", param.default) };
-        say(format!("  param {} ({}, {default}): {}", param.name, param.default.kind(), param.doc));
+        let default = if param.required {
+            "must be given".to_string()
+        } else {
+            format!("default {}", param.default)
+        };
+        say(format!(
+            "  param {} ({}, {default}): {}",
+            param.name,
+            param.default.kind(),
+            param.doc
+        ));
     }
     let variants: Vec<&str> = signature.variants.iter().map(|v| v.name()).collect();
     say(format!("  variants {}", variants.join(" ")));

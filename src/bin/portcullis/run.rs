@@ -30,7 +30,11 @@ pub fn main(arguments: &Arguments) -> Outcome {
         let (name, file) = split("--in", text)?;
         let index = signature.input_index(name).ok_or_else(|| {
             let names: Vec<&str> = signature.inputs.iter().map(|i| i.name).collect();
-            format!("{} has no input `{name}`; it takes {}", signature.name, names.join(", "))
+            format!(
+                "{} has no input `{name}`; it takes {}",
+                signature.name,
+                names.join(", ")
+            )
         })?;
         if inputs.get(index).is_some_and(Option::is_some) {
             return Err(format!("input `{name}` is given twice").into());
@@ -48,7 +52,12 @@ pub fn main(arguments: &Arguments) -> Outcome {
         let (name, file) = split("--out", text)?;
         if !signature.outputs.iter().any(|o| o.name == name) {
             let names: Vec<&str> = signature.outputs.iter().map(|o| o.name).collect();
-            return Err(format!("{} has no output `{name}`; it gives {}", signature.name, names.join(", ")).into());
+            return Err(format!(
+                "{} has no output `{name}`; it gives {}",
+                signature.name,
+                names.join(", ")
+            )
+            .into());
         }
         wanted.push((name, file));
     }
@@ -69,7 +78,9 @@ pub fn main(arguments: &Arguments) -> Outcome {
     for (name, tensor) in &host {
         say(format!("{name}: {}{:?}", tensor.dtype(), tensor.shape()));
     }
-    let adapter = device.gpu().map_or("cpu".to_string(), |gpu| gpu.capabilities().identity.to_string());
+    let adapter = device.gpu().map_or("cpu".to_string(), |gpu| {
+        gpu.capabilities().identity.to_string()
+    });
     say(format!("ran on {adapter}: {}", results.decision()));
     let mut outputs = Vec::new();
     for (name, file) in wanted {
@@ -81,5 +92,6 @@ pub fn main(arguments: &Arguments) -> Outcome {
 }
 
 fn split<'a>(flag: &str, text: &'a str) -> Result<(&'a str, &'a str), String> {
-    text.split_once('=').ok_or_else(|| format!("{flag} takes NAME=VALUE, not `{text}`"))
+    text.split_once('=')
+        .ok_or_else(|| format!("{flag} takes NAME=VALUE, not `{text}`"))
 }
