@@ -19,11 +19,11 @@ pub use baseline::{BaselineItem, baseline_items};
 pub use compare::{Comparison, Expected, compare};
 pub use execute::{Execution, execute};
 pub use fill::Fill;
-pub use plans::{Planned, plans};
 #[cfg(not(target_arch = "wasm32"))]
 pub use measure::{
     Clock, Measurement, Overhead, Repeats, copy_bandwidth, measure, measure_cpu, overhead,
 };
+pub use plans::{Planned, plans};
 pub use problem::{Effort, Instance, Problem, ProblemInput};
 pub use report::{Row, Status};
 pub use sweep::{Item, Selection, error_row, sweep_cpu, sweep_gpu};
