@@ -3,22 +3,20 @@
 
 use portcullis::device::{AdapterIdentity, enumerate};
 
-/// Names the adapters that must be there, separated by commas: each a part of
-/// the name, backend or driver, or several joined by `+`; `cpu` is always there.
+/// Names the adapters that must be there, separated by commas, as `BACKEND:NAME`
+/// with any part of the name: `vulkan:llvmpipe,gl:,cpu`. `cpu` is always there.
 const VARIABLE: &str = "PORTCULLIS_REQUIRE_ADAPTERS";
 
 /// The parts of `required` that no adapter has.
 fn missing<'a>(required: &'a str, adapters: &[AdapterIdentity]) -> Vec<&'a str> {
     let has = |adapter: &AdapterIdentity, wanted: &str| {
-        let all = format!("{} {} {}", adapter.name, adapter.backend, adapter.driver).to_lowercase();
-        wanted
-            .to_lowercase()
-            .split('+')
-            .all(|part| all.contains(part.trim()))
+        let (backend, name) = wanted.split_once(':').unwrap_or(("", wanted));
+        let name = name.to_lowercase();
+        adapter.backend == backend && adapter.name.to_lowercase().contains(&name)
     };
-    let required = required.split(',').map(str::trim).filter(|r| !r.is_empty());
+    let required = required.split(',').map(str::trim);
     required
-        .filter(|r| *r != "cpu" && !adapters.iter().any(|a| has(a, r)))
+        .filter(|r| !["", "cpu"].contains(r) && !adapters.iter().any(|a| has(a, r)))
         .collect()
 }
 
@@ -48,9 +46,10 @@ fn an_adapter_that_is_not_there_is_missed() {
         kind: "cpu".into(),
     };
     let adapters = [gl];
-    assert_eq!(missing("cpu, llvmpipe+gl,", &adapters), [""; 0]);
+    assert_eq!(missing("cpu, gl:LLVMpipe, gl:,", &adapters), [""; 0]);
+    let wanted = "vulkan:llvmpipe, gl:llvmpipe, swiftshader, cpu";
     assert_eq!(
-        missing("LLVMpipe+vulkan, swiftshader, cpu", &adapters),
-        ["LLVMpipe+vulkan", "swiftshader"]
+        missing(wanted, &adapters),
+        ["vulkan:llvmpipe", "swiftshader"]
     );
 }
