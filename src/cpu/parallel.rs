@@ -1,6 +1,7 @@
 //! All cores, where the feature `parallel` is on; and sums whose error stays small.
 
 /// Below this many elements a thread is not worth its start.
+#[cfg(feature = "parallel")]
 const GRAIN: usize = 1 << 14;
 
 /// Calls `f` with each chunk of `size` elements and its number, in any order.

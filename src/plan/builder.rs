@@ -531,7 +531,7 @@ impl StepBuilder<'_, '_> {
     }
 
     /// Appends extents, then strides, as two `array<vec4<u32>, 2>` at the next
-    /// multiple of 16 bytes: up to [`MAX_STRIDED_RANK`] axes, outermost first.
+    /// multiple of 16 bytes: up to 8 axes, outermost first.
     /// Strides are two's complement, so that wrapping arithmetic walks backwards.
     pub fn axes(mut self, axes: &[(usize, isize)]) -> Self {
         while self.params.len() % 4 != 0 {
