@@ -1,4 +1,5 @@
 //! Operations on tensors, one function each, and [`call`] for any by name.
 
+pub use crate::kernels::elementwise::*;
 pub use crate::kernels::softmax::{log_softmax, softmax};
 pub use crate::tensor::{Outputs, call};
