@@ -1,5 +1,6 @@
 //! Operations on tensors, one function each, and [`call`] for any by name.
 
+pub use crate::kernels::elementwise::*;
 pub use crate::kernels::reduce::{
     argmax, argmin, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum, reduce_var,
 };

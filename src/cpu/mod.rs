@@ -1,5 +1,6 @@
 //! The production CPU twins.
 
+pub(crate) mod elementwise;
 pub mod math;
 pub(crate) mod parallel;
 pub(crate) mod reduce;

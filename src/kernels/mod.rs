@@ -1,5 +1,6 @@
 //! Operation families: interface, plan and error bound of each.
 
+pub mod elementwise;
 #[doc(hidden)]
 pub mod math_table;
 pub mod reduce;

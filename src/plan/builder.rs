@@ -111,6 +111,11 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
+    /// The problem being planned.
+    pub fn call(&self) -> &'a Call {
+        self.call
+    }
+
     /// The variant being planned.
     pub fn variant(&self) -> Variant {
         self.variant
