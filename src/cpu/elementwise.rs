@@ -101,7 +101,11 @@ impl<'a> Operand<'a> {
             index[axis] = rest % self.shape[axis];
             rest /= self.shape[axis];
         }
-        let mut at: isize = index.iter().zip(strides).map(|(&i, &s)| i as isize * s).sum();
+        let mut at: isize = index
+            .iter()
+            .zip(strides)
+            .map(|(&i, &s)| i as isize * s)
+            .sum();
         for _ in 0..count {
             f(at as usize);
             for axis in (0..rank).rev() {
@@ -166,10 +170,16 @@ pub(crate) fn compute_f32(output: &TensorSpec, f: impl Fn(usize, &mut [f32]) + S
             chunk.convert_from_f32_slice(values);
         }),
         DType::I32 => narrowed(&mut tensor, f, |values, chunk: &mut [i32]| {
-            chunk.iter_mut().zip(values).for_each(|(to, v)| *to = *v as i32);
+            chunk
+                .iter_mut()
+                .zip(values)
+                .for_each(|(to, v)| *to = *v as i32);
         }),
         DType::U32 => narrowed(&mut tensor, f, |values, chunk: &mut [u32]| {
-            chunk.iter_mut().zip(values).for_each(|(to, v)| *to = *v as u32);
+            chunk
+                .iter_mut()
+                .zip(values)
+                .for_each(|(to, v)| *to = *v as u32);
         }),
     }
     tensor
@@ -250,11 +260,17 @@ pub(crate) fn binary(
             let a = a.read(start, chunk.len(), first);
             let b = b.read(start, chunk.len(), second);
             let pairs = a.iter().zip(b);
-            chunk.iter_mut().zip(pairs).for_each(|(y, (&a, &b))| *y = f(a, b));
+            chunk
+                .iter_mut()
+                .zip(pairs)
+                .for_each(|(y, (&a, &b))| *y = f(a, b));
         })
     }
     let dtype = a.dtype();
-    let operands = [Operand::new(a, &output.shape), Operand::new(b, &output.shape)];
+    let operands = [
+        Operand::new(a, &output.shape),
+        Operand::new(b, &output.shape),
+    ];
     let [a, b] = &operands;
     match (dtype, float) {
         (DType::I32, _) => integers([a, b], output, integer.cpu_i32),

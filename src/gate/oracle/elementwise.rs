@@ -69,7 +69,11 @@ pub(crate) fn settle(dtype: DType, alternatives: impl IntoIterator<Item = Judged
         };
         let reach = distance + bound;
         // A number where another alternative is none: anything goes.
-        allowed = if reach.is_nan() { f64::INFINITY } else { allowed.max(reach) };
+        allowed = if reach.is_nan() {
+            f64::INFINITY
+        } else {
+            allowed.max(reach)
+        };
     }
     (value, allowed)
 }
@@ -153,7 +157,11 @@ pub(crate) fn integer_unary(name: &str, x: &HostTensor, values: [f64; 2]) -> Exp
         "bit_not" => -1 - x,
         _ => i128::MAX,
     };
-    wrapped(dtype, x.shape(), integers(x, x.shape()).into_iter().map(exact))
+    wrapped(
+        dtype,
+        x.shape(),
+        integers(x, x.shape()).into_iter().map(exact),
+    )
 }
 
 /// Functions of two integers, in integers too wide to overflow.
@@ -168,8 +176,20 @@ pub(crate) fn integer_binary(
         "add" => a + b,
         "sub" => a - b,
         "mul" => a * b,
-        "div" => if b == 0 { a } else { a / b },
-        "rem" => if b == 0 { 0 } else { a % b },
+        "div" => {
+            if b == 0 {
+                a
+            } else {
+                a / b
+            }
+        }
+        "rem" => {
+            if b == 0 {
+                0
+            } else {
+                a % b
+            }
+        }
         "min" => a.min(b),
         "max" => a.max(b),
         // A negative power is a fraction, which is cut to 0.
