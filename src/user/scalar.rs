@@ -72,7 +72,7 @@ impl Unary {
             Unary::AbsI => (a as i32).wrapping_abs() as u32,
             Unary::SignF => sign(f(a)).to_bits(),
             Unary::SignI => (a as i32).signum() as u32,
-            Unary::Saturate => f(a).max(0.0).min(1.0).to_bits(),
+            Unary::Saturate => saturate(f(a)).to_bits(),
             Unary::Cos => f(a).cos().to_bits(),
             Unary::Cosh => f(a).cosh().to_bits(),
             Unary::Sin => f(a).sin().to_bits(),
@@ -191,7 +191,7 @@ impl Ternary {
             Ternary::ClampU => a.max(b).min(c),
             Ternary::Mix => (f(a) * (1.0 - f(c)) + f(b) * f(c)).to_bits(),
             Ternary::SmoothStep => {
-                let t = ((f(c) - f(a)) / (f(b) - f(a))).max(0.0).min(1.0);
+                let t = saturate((f(c) - f(a)) / (f(b) - f(a)));
                 (t * t * (3.0 - 2.0 * t)).to_bits()
             }
             Ternary::ExtractI => match field(b, c) {
@@ -213,6 +213,11 @@ impl Ternary {
 /// All ones, or zero for the bits of a NaN, which converts to 0.
 fn not_nan(bits: u32) -> u32 {
     (!f(bits).is_nan() as u32).wrapping_neg()
+}
+
+/// Between 0 and 1; NaN becomes 0, as on most GPUs.
+fn saturate(x: f32) -> f32 {
+    if x > 0.0 { x.min(1.0) } else { 0.0 }
 }
 
 fn sign(x: f32) -> f32 {
