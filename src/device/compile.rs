@@ -76,7 +76,7 @@ impl Gpu {
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &[],
-                zero_initialize_workgroup_memory: !kernel.unchecked,
+                zero_initialize_workgroup_memory: kernel.zeroed,
             },
             cache: None,
         });

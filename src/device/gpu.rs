@@ -37,6 +37,7 @@ struct Inner {
 struct PipelineKey {
     text: String,
     unchecked: bool,
+    zeroed: bool,
     layout: Vec<bool>,
 }
 
@@ -277,6 +278,7 @@ impl Gpu {
         let key = PipelineKey {
             text: linked.text,
             unchecked: kernel.unchecked,
+            zeroed: kernel.zeroed,
             layout,
         };
         let found = lock(&self.0.pipelines).get(&key).cloned();

@@ -262,6 +262,7 @@ impl<'a> PlanBuilder<'a> {
                 constants: Vec::new(),
                 flags: Vec::new(),
                 unchecked: false,
+                zeroed: true,
                 shared_buffers,
             },
             slots: Vec::new(),
@@ -490,6 +491,13 @@ impl StepBuilder<'_, '_> {
     /// that the plan accepts and that no workgroup memory is read before it is written.
     pub fn unchecked(mut self) -> Self {
         self.kernel.unchecked = self.plan.capabilities.unchecked_shaders;
+        self.unzeroed()
+    }
+
+    /// Leaves workgroup memory as it is at the start. The caller proves, beside
+    /// the plan, that none is read before it is written.
+    pub fn unzeroed(mut self) -> Self {
+        self.kernel.zeroed = false;
         self
     }
 

@@ -103,10 +103,12 @@ pub struct Kernel {
     pub constants: Vec<(&'static str, Constant)>,
     /// Flags for `@if`.
     pub flags: Vec<&'static str>,
-    /// Compiled without run-time checks and zeroed workgroup memory. Only where
-    /// the plan proves every index in range and every read of workgroup memory
-    /// preceded by a write; the proof stands beside the plan.
+    /// Compiled without run-time checks. Only where the plan proves every index
+    /// in range; the proof stands beside the plan.
     pub unchecked: bool,
+    /// Whether workgroup memory starts as zeros. Not where the plan proves every
+    /// read of it preceded by a write: drivers of GL take minutes over large arrays.
+    pub zeroed: bool,
     /// Whether inputs may share buffers with outputs: they are then declared writable.
     pub shared_buffers: bool,
 }
