@@ -1,4 +1,5 @@
 //! Operations on tensors, one function each, and [`call`] for any by name.
 
 pub use crate::kernels::softmax::{log_softmax, softmax};
+pub use crate::kernels::sort::{sort, sort_by_key, sort_pairs};
 pub use crate::tensor::{Outputs, call};

@@ -2,3 +2,4 @@
 
 pub(crate) mod parallel;
 pub(crate) mod softmax;
+pub(crate) mod sort;

@@ -2,3 +2,4 @@
 
 pub(crate) mod rows;
 pub mod softmax;
+pub mod sort;

@@ -1,5 +1,6 @@
 //! References by other algorithms than the kernels', in f64 or exact integers.
 
 pub(crate) mod softmax;
+pub(crate) mod sort;
 
 pub(crate) use crate::gate::compare::store_rounding;
