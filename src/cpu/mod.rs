@@ -5,3 +5,4 @@ pub mod math;
 pub(crate) mod parallel;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod sort;

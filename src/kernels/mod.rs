@@ -6,3 +6,4 @@ pub mod math_table;
 pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;
+pub mod sort;

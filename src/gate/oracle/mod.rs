@@ -5,5 +5,6 @@ pub(crate) mod elementwise;
 pub mod math;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod sort;
 
 pub(crate) use crate::gate::compare::store_rounding;
