@@ -1,7 +1,8 @@
 //! Portable GPU compute kernels on wgpu, gated by measured correctness.
 #![warn(missing_docs)]
 
-pub(crate) mod cpu;
+#[doc(hidden)]
+pub mod cpu;
 pub mod device;
 pub mod dispatch;
 pub mod dtype;
