@@ -8,7 +8,10 @@ use crate::operation::{Op, Operation};
 
 /// Every operation, by family.
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
-    let families: [Vec<Box<dyn Operation>>; 1] = [kernels::softmax::operations()];
+    let families: [Vec<Box<dyn Operation>>; 2] = [
+        kernels::matmul::operations(),
+        kernels::softmax::operations(),
+    ];
     // Registered once for the life of the program.
     families
         .into_iter()

@@ -2,5 +2,6 @@
 
 #[doc(hidden)]
 pub mod math_table;
+pub mod matmul;
 pub(crate) mod rows;
 pub mod softmax;

@@ -4,6 +4,7 @@
 pub mod bounds;
 #[doc(hidden)]
 pub mod math;
+pub(crate) mod matmul;
 pub(crate) mod softmax;
 
 pub(crate) use crate::gate::compare::store_rounding;
