@@ -359,14 +359,20 @@ pub(crate) fn cast(x: &HostTensor, to: DType) -> Result<HostTensor> {
         (HostData::I32(v), _) => compute_f32(&output, |start, chunk| {
             let from = &v[start..start + chunk.len()];
             match to {
-                DType::BF16 => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = odd(x.into())),
+                DType::BF16 => chunk
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, &x)| *y = odd(x.into())),
                 _ => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = x as f32),
             }
         }),
         (HostData::U32(v), _) => compute_f32(&output, |start, chunk| {
             let from = &v[start..start + chunk.len()];
             match to {
-                DType::BF16 => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = odd(x.into())),
+                DType::BF16 => chunk
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, &x)| *y = odd(x.into())),
                 _ => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = x as f32),
             }
         }),
@@ -453,7 +459,11 @@ pub(crate) fn masked(
     let values: &[f32] = cotangent.read(start, chunk.len(), &mut buffer);
     let mut k = 0;
     Operand::new(condition, shape).positions(start, chunk.len(), |at| {
-        chunk[k] = if (words[at] != 0) == holds { values[k] } else { 0.0 };
+        chunk[k] = if (words[at] != 0) == holds {
+            values[k]
+        } else {
+            0.0
+        };
         k += 1;
     });
 }
@@ -487,8 +497,9 @@ pub(crate) fn summed(
     let count = axes.terms();
     let sums = parallel::map(output.len(), |element| {
         let first = offset(&axes.kept, element);
-        let of_element: Vec<f32> =
-            (0..count).map(|t| terms[first + offset(&axes.summed, t)]).collect();
+        let of_element: Vec<f32> = (0..count)
+            .map(|t| terms[first + offset(&axes.summed, t)])
+            .collect();
         parallel::sum(&of_element)
     });
     HostTensor::from_f32(output.dtype, &output.shape, sums)
@@ -510,12 +521,16 @@ pub(crate) fn map(
     inputs: &[&HostTensor],
     output: &TensorSpec,
 ) -> Result<HostTensor> {
-    let operands: Vec<Operand> =
-        inputs.iter().map(|x| Operand::new(x, &output.shape)).collect();
+    let operands: Vec<Operand> = inputs
+        .iter()
+        .map(|x| Operand::new(x, &output.shape))
+        .collect();
     let failure = std::sync::Mutex::new(None);
     let evaluate = |start: usize, chunk: &mut [u32]| {
-        let words: Vec<Vec<u32>> =
-            operands.iter().map(|operand| operand.words(start, chunk.len())).collect();
+        let words: Vec<Vec<u32>> = operands
+            .iter()
+            .map(|operand| operand.words(start, chunk.len()))
+            .collect();
         let mut arguments = vec![0; operands.len()];
         let outcome = SCRATCH.with_borrow_mut(|scratch| {
             for (k, result) in chunk.iter_mut().enumerate() {

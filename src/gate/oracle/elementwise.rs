@@ -282,7 +282,9 @@ pub(crate) fn cast(x: &HostTensor, to: DType) -> Result<Expected> {
         }
         DType::BF16 => {
             let narrow = |bits| bf16::from_bits(bits).to_f64();
-            let bits = values.iter().map(|&v| nearest(v, 0x7f80, 2f64.powi(128), narrow));
+            let bits = values
+                .iter()
+                .map(|&v| nearest(v, 0x7f80, 2f64.powi(128), narrow));
             HostTensor::new(shape, bits.map(bf16::from_bits).collect())?
         }
     };
@@ -312,7 +314,11 @@ fn nearest(v: f64, infinity: u16, end: f64, value: impl Fn(u16) -> f64) -> u16 {
         infinity
     } else {
         let (below, above) = (magnitude - at(low), at(up) - magnitude);
-        if below < above || (below == above && low % 2 == 0) { low } else { up }
+        if below < above || (below == above && low % 2 == 0) {
+            low
+        } else {
+            up
+        }
     };
     bits | if v.is_sign_negative() { 0x8000 } else { 0 }
 }
@@ -454,19 +460,30 @@ pub(crate) fn map(
             continue;
         }
         for factor in [1.0 - 4.0 * U, 1.0 + 4.0 * U] {
-            let moved = input.to_f32().iter().map(|&x| (x as f64 * factor) as f32).collect();
+            let moved = input
+                .to_f32()
+                .iter()
+                .map(|&x| (x as f64 * factor) as f32)
+                .collect();
             let mut inputs = exact.clone();
             inputs[k] = HostTensor::from_f32(DType::F32, input.shape(), moved)?;
             let other = evaluate(&inputs)?.to_f64();
             for ((allowed, y), other) in allowed.iter_mut().zip(&values).zip(other) {
                 let distance = (other - y).abs();
                 if !(other == *y || (other.is_nan() && y.is_nan())) {
-                    *allowed += if distance.is_nan() { f64::INFINITY } else { distance };
+                    *allowed += if distance.is_nan() {
+                        f64::INFINITY
+                    } else {
+                        distance
+                    };
                 }
             }
         }
     }
     Ok(close(
-        values.into_iter().zip(allowed).map(|judged| stored(output.dtype, judged)),
+        values
+            .into_iter()
+            .zip(allowed)
+            .map(|judged| stored(output.dtype, judged)),
     ))
 }
