@@ -3,5 +3,9 @@
 pub use crate::kernels::reduce::{
     argmax, argmin, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum, reduce_var,
 };
+pub use crate::kernels::scan::{
+    exclusive_scan_max, exclusive_scan_min, exclusive_scan_sum, inclusive_scan_max,
+    inclusive_scan_min, inclusive_scan_sum,
+};
 pub use crate::kernels::softmax::{log_softmax, softmax};
 pub use crate::tensor::{Outputs, call};

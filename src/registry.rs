@@ -8,8 +8,9 @@ use crate::operation::{Op, Operation};
 
 /// Every operation, by family.
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
-    let families: [Vec<Box<dyn Operation>>; 2] = [
+    let families: [Vec<Box<dyn Operation>>; 3] = [
         kernels::reduce::operations(),
+        kernels::scan::operations(),
         kernels::softmax::operations(),
     ];
     // Registered once for the life of the program.

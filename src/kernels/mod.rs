@@ -4,4 +4,5 @@
 pub mod math_table;
 pub mod reduce;
 pub(crate) mod rows;
+pub mod scan;
 pub mod softmax;
