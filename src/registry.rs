@@ -8,10 +8,13 @@ use crate::operation::{Op, Operation};
 
 /// Every operation, by family.
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
-    let families: [Vec<Box<dyn Operation>>; 3] = [
+    let families: Vec<Vec<Box<dyn Operation>>> = vec![
+        kernels::elementwise::operations(),
+        kernels::matmul::operations(),
         kernels::reduce::operations(),
         kernels::scan::operations(),
         kernels::softmax::operations(),
+        kernels::sort::operations(),
     ];
     // Registered once for the life of the program.
     families

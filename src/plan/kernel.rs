@@ -118,6 +118,15 @@ impl Kernel {
         self.flags.contains(&"subgroup")
     }
 
+    /// Replaces a module's text, for tests that plant faults; whether there is such a module.
+    #[doc(hidden)]
+    pub fn replace_module(&mut self, name: &str, text: &str) -> bool {
+        let found = self.modules.iter_mut().find(|m| m.name == name);
+        found
+            .map(|module| module.text = ModuleText::Text(text.into()))
+            .is_some()
+    }
+
     /// The WGSL that is compiled. `browser` adds the directive that browsers require and naga refuses.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod location;
 mod machine;
 mod parse;
 mod program;
+mod room;
 mod scalar;
 mod scan;
 mod types;

@@ -1,9 +1,12 @@
 //! References by other algorithms than the kernels', in f64 or exact integers.
 
 pub mod bounds;
+pub(crate) mod elementwise;
 pub mod math;
+pub(crate) mod matmul;
 pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod softmax;
+pub(crate) mod sort;
 
 pub(crate) use crate::gate::compare::store_rounding;

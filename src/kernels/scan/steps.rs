@@ -56,6 +56,16 @@ struct Cut {
 
 impl Cut {
     fn new(rows: usize, units: usize, width: usize, capabilities: &Capabilities) -> Cut {
+        let most = usize::try_from(capabilities.max_workgroups()).unwrap_or(usize::MAX);
+        Cut::split(units, width, most.min(MOST_GROUPS) / rows)
+    }
+
+    /// Rows of Values, in one workgroup each.
+    fn whole(units: usize) -> Cut {
+        Cut::split(units, 1, 1)
+    }
+
+    fn split(units: usize, width: usize, most: usize) -> Cut {
         // Single elements are loaded eight at a time, so that as much is in flight.
         let items = if width == 4 { 4 } else { 8 };
         let team = units.div_ceil(items).next_power_of_two().min(WORKGROUP);
@@ -130,7 +140,7 @@ pub(crate) fn scan(
         exclusive: true,
         reverse: false,
     };
-    let spine_cut = Cut::new(usize::MAX, cut.splits, 1, plan.capabilities());
+    let spine_cut = Cut::whole(cut.splits);
     let totals = Ends::Values(totals, prefixes);
     scan_rows(
         plan,
