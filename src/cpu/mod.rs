@@ -9,3 +9,5 @@ pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod softmax;
 pub(crate) mod sort;
+#[cfg(feature = "user-wgsl")]
+pub(crate) mod user_operator;

@@ -8,6 +8,8 @@
 mod operation;
 mod problems;
 pub(crate) mod steps;
+#[cfg(feature = "user-wgsl")]
+mod user;
 
 pub(crate) use self::operation::Kind;
 
@@ -27,6 +29,10 @@ pub(crate) fn operations() -> Vec<Box<dyn Operation>> {
         Box::new(Scan::new(Kind::Sum, true)),
         Box::new(Scan::new(Kind::Min, true)),
         Box::new(Scan::new(Kind::Max, true)),
+        #[cfg(feature = "user-wgsl")]
+        Box::new(user::ScanByOperator::new(false)),
+        #[cfg(feature = "user-wgsl")]
+        Box::new(user::ScanByOperator::new(true)),
         Box::new(Scan::backward(false)),
         Box::new(Scan::backward(true)),
     ]
@@ -132,4 +138,56 @@ pub fn exclusive_scan_min(x: &Tensor, axis: i64, reverse: bool) -> Result<Tensor
 /// As [`inclusive_scan_sum`].
 pub fn exclusive_scan_max(x: &Tensor, axis: i64, reverse: bool) -> Result<Tensor> {
     scan("exclusive_scan_max", x, axis, reverse)
+}
+
+/// All elements up to each one along `axis`, combined by an associative operator of the user's:
+/// `operator` and `fields` as [`reduce`](crate::ops::reduce) takes them.
+///
+/// ```
+/// use portcullis::{Device, Tensor, ops};
+/// // The maps x → scale·x + offset, one after another.
+/// let x = Tensor::from_slice(&Device::cpu(), &[2u32, 1, 3, 0, 1, 5], &[3, 2])?;
+/// let operator = "
+///     fn combine(a: Element, b: Element) -> Element {
+///         return Element(a.scale * b.scale, a.offset * b.scale + b.offset);
+///     }
+///     fn identity() -> Element { return Element(1u, 0u); }";
+/// let y = ops::inclusive_scan(&x, operator, "scale: u32, offset: u32", 0)?;
+/// assert_eq!(y.to_vec_blocking::<u32>()?, [2, 1, 6, 3, 6, 8]);
+/// # Ok::<(), portcullis::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`reduce`](crate::ops::reduce) for operator and fields; [`crate::Error::Axis`].
+#[cfg(feature = "user-wgsl")]
+pub fn inclusive_scan(x: &Tensor, operator: &str, fields: &str, axis: i64) -> Result<Tensor> {
+    by_operator("inclusive_scan", x, operator, fields, axis)
+}
+
+/// All elements before each one along `axis`, combined by an associative operator of the user's;
+/// its identity at the first. Else as [`inclusive_scan`].
+///
+/// ```
+/// use portcullis::{Device, Tensor, ops};
+/// let x = Tensor::from_slice(&Device::cpu(), &[3i32, 0, 5], &[3])?;
+/// let operator = "fn combine(a: Element, b: Element) -> Element { return a | b; }
+///                 fn identity() -> Element { return 0; }";
+/// assert_eq!(ops::exclusive_scan(&x, operator, "", 0)?.to_vec_blocking::<i32>()?, [0, 3, 3]);
+/// # Ok::<(), portcullis::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`inclusive_scan`].
+#[cfg(feature = "user-wgsl")]
+pub fn exclusive_scan(x: &Tensor, operator: &str, fields: &str, axis: i64) -> Result<Tensor> {
+    by_operator("exclusive_scan", x, operator, fields, axis)
+}
+
+#[cfg(feature = "user-wgsl")]
+fn by_operator(name: &str, x: &Tensor, operator: &str, fields: &str, axis: i64) -> Result<Tensor> {
+    let params = Params::new()
+        .with("operator", operator)
+        .with("fields", fields)
+        .with("axis", axis);
+    Ok(call(name, &[Some(x)], &params)?.into_first())
 }

@@ -8,5 +8,7 @@ pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod softmax;
 pub(crate) mod sort;
+#[cfg(feature = "user-wgsl")]
+pub(crate) mod user_operator;
 
 pub(crate) use crate::gate::compare::store_rounding;

@@ -180,17 +180,7 @@ impl Operation for Scan {
         let ends = Ends::Elements(x, dtype, scanned, scanned_dtype);
         let shape = [rows.rows, rows.columns];
         steps::scan(&mut plan, &operator, ends, shape, direction);
-        let mut last = scanned;
-        if rounded {
-            last = match rows.inner {
-                1 => target,
-                _ => plan.scratch("rounded rows", dense_bytes(dtype, n)),
-            };
-            plan.round(scanned, dtype, n, last);
-        }
-        if rows.inner != 1 {
-            rows.restore(&mut plan, last, dtype, target);
-        }
+        steps::finish(&mut plan, &rows, scanned, rounded, dtype, n, target);
         plan.finish()
     }
 

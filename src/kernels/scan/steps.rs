@@ -4,7 +4,8 @@ use crate::device::Capabilities;
 use crate::dtype::DType;
 use crate::kernels::reduce::operator::Operator;
 use crate::kernels::reduce::steps::{self as reduce, RowCut, WORKGROUP};
-use crate::plan::{PlanBuilder, Slot, StepBuilder, Width};
+use crate::kernels::rows::Rows;
+use crate::plan::{PlanBuilder, Slot, StepBuilder, Width, dense_bytes};
 
 /// The most workgroups that rows are split among.
 const MOST_GROUPS: usize = 8192;
@@ -71,12 +72,10 @@ impl Cut {
         let team = units.div_ceil(items).next_power_of_two().min(WORKGROUP);
         let tile = team * items;
         let tiles = units.div_ceil(tile);
-        let most = usize::try_from(capabilities.max_workgroups()).unwrap_or(usize::MAX);
-        let most = (most.min(MOST_GROUPS) / rows).max(1);
         let splits = if tiles <= FEW_TILES {
             1
         } else {
-            tiles.min(most)
+            tiles.min(most.max(1))
         };
         let tiles = tiles.div_ceil(splits);
         Cut {
@@ -152,6 +151,29 @@ pub(crate) fn scan(
         None,
     );
     scan_rows(plan, operator, ends, shape, cut, direction, Some(prefixes));
+}
+
+/// Brings scanned rows, of f32 where they are to be `rounded`, into the target's dtype and order.
+pub(crate) fn finish(
+    plan: &mut PlanBuilder<'_>,
+    rows: &Rows,
+    scanned: Slot,
+    rounded: bool,
+    dtype: DType,
+    n: usize,
+    target: Slot,
+) {
+    let mut last = scanned;
+    if rounded {
+        last = match rows.inner {
+            1 => target,
+            _ => plan.scratch("rounded rows", dense_bytes(dtype, n)),
+        };
+        plan.round(scanned, dtype, n, last);
+    }
+    if rows.inner != 1 {
+        rows.restore(plan, last, dtype, target);
+    }
 }
 
 /// One dispatch.
