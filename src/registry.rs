@@ -8,8 +8,12 @@ use crate::operation::{Op, Operation};
 
 /// Every operation, by family.
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
-    let families: [Vec<Box<dyn Operation>>; 2] =
-        [kernels::softmax::operations(), kernels::sort::operations()];
+    let families: Vec<Vec<Box<dyn Operation>>> = vec![
+        kernels::elementwise::operations(),
+        kernels::reduce::operations(),
+        kernels::softmax::operations(),
+        kernels::sort::operations(),
+    ];
     // Registered once for the life of the program.
     families
         .into_iter()

@@ -1,5 +1,9 @@
 //! Operation families: interface, plan and error bound of each.
 
+pub mod elementwise;
+#[doc(hidden)]
+pub mod math_table;
+pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;
 pub mod sort;

@@ -1,5 +1,9 @@
 //! References by other algorithms than the kernels', in f64 or exact integers.
 
+pub mod bounds;
+pub(crate) mod elementwise;
+pub mod math;
+pub(crate) mod reduce;
 pub(crate) mod softmax;
 pub(crate) mod sort;
 
