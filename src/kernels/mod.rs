@@ -3,6 +3,7 @@
 pub mod elementwise;
 #[doc(hidden)]
 pub mod math_table;
+pub mod matmul;
 pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;
