@@ -265,7 +265,11 @@ impl Gpu {
                 }
             }
         }
-        Ok(Prepared::new(self, plan)?)
+        let prepared = Prepared::new(self, plan)?;
+        if may_probe {
+            self.settle().await?;
+        }
+        Ok(prepared)
     }
 
     fn probe_outcome(&self, call: &Call, variant: Variant) -> Option<Option<String>> {

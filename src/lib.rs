@@ -7,6 +7,8 @@ pub mod device;
 pub mod dispatch;
 pub mod dtype;
 pub mod error;
+#[cfg(feature = "files")]
+pub mod files;
 pub mod gate;
 pub mod host;
 pub mod kernels;
@@ -19,6 +21,9 @@ pub mod plan;
 pub mod registry;
 pub mod spec;
 mod tensor;
+#[cfg(feature = "user-wgsl")]
+#[doc(hidden)]
+pub mod user;
 
 pub use device::{Capabilities, Gpu, Selector, device_requirements};
 pub use dispatch::{Decision, Policy};
@@ -31,3 +36,8 @@ pub use plan::BufferView;
 pub use spec::{Alignment, TensorSpec};
 pub use tensor::{Device, Outputs, Tensor};
 pub use wgpu;
+
+/// The README's examples are compiled and run.
+#[cfg(all(doctest, not(target_arch = "wasm32")))]
+#[doc = include_str!("../README.md")]
+struct Readme;

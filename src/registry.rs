@@ -8,8 +8,10 @@ use crate::operation::{Op, Operation};
 
 /// Every operation, by family.
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
-    let families: [Vec<Box<dyn Operation>>; 2] = [
+    let families: Vec<Vec<Box<dyn Operation>>> = vec![
+        kernels::elementwise::operations(),
         kernels::matmul::operations(),
+        kernels::reduce::operations(),
         kernels::softmax::operations(),
     ];
     // Registered once for the life of the program.

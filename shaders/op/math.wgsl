@@ -202,8 +202,10 @@ fn math_normal_tail_ratio(a: f32) -> f32 {
 }
 fn f_gelu_erf(x: f32) -> f32 {
     let a = min(math_magnitude(x), 15.0);
-    let tail = math_normal_tail_ratio(a) * math_exp_minus_square(a, 0.5);
-    return select(max(x, 0.0) - a * tail, x, math_is_nan(x));
+    // a * ratio is at most 0.4: multiplied first, a tail that is still a normal
+    // number is not lost on the way.
+    let below = (a * math_normal_tail_ratio(a)) * math_exp_minus_square(a, 0.5);
+    return select(max(x, 0.0) - below, x, math_is_nan(x));
 }
 fn f_gelu_erf_derivative(x: f32, y: f32) -> f32 {
     let a = min(math_magnitude(x), 15.0);
@@ -556,8 +558,16 @@ fn f_max_derivative_a(a: f32, b: f32, y: f32) -> f32 {
     return select(select(1.0, 0.5, f_eq(a, b) == 1u), 0.0, f_lt(a, b) == 1u);
 }
 fn f_max_derivative_b(a: f32, b: f32, y: f32) -> f32 { return f_max_derivative_a(b, a, y); }
+// The sign comes from b itself: b - 1 is rounded.
 fn f_pow_derivative_a(a: f32, b: f32, y: f32) -> f32 {
-    return select(b * f_pow(a, b - 1.0), 0.0, (bitcast<u32>(b) & 0x7fffffffu) == 0u);
+    let parity = math_parity(b);
+    let magnitude = b * f_pow(math_magnitude(a), b - 1.0);
+    let negative = math_is_negative(a);
+    let d = select(magnitude, -magnitude, negative && parity == 2u && math_is_finite(b));
+    let undefined = negative && parity == 0u && math_is_finite(a) && f_ne(a, 0.0) == 1u;
+    // Subnormal exponents count as 0: the product would, on a device that flushes.
+    let zero = (bitcast<u32>(b) & 0x7f800000u) == 0u;
+    return select(select(d, math_nan(), undefined), 0.0, zero);
 }
 fn f_pow_derivative_b(a: f32, b: f32, y: f32) -> f32 {
     let zero = f_eq(a, 0.0) == 1u && f_ge(b, 0.0) == 1u;

@@ -97,7 +97,7 @@ pub fn softplus(x: f32, beta: f32, threshold: f32) -> f32 {
     if z > threshold as f64 {
         return x;
     }
-    (z.exp().ln_1p() / beta as f64) as f32
+    ((z.max(0.0) + (-z.abs()).exp().ln_1p()) / beta as f64) as f32
 }
 
 /// e^x.

@@ -1,6 +1,8 @@
 //! The production CPU twins.
 
+pub(crate) mod elementwise;
 pub mod math;
 pub(crate) mod matmul;
 pub(crate) mod parallel;
+pub(crate) mod reduce;
 pub(crate) mod softmax;

@@ -1,6 +1,7 @@
 //! All cores, where the feature `parallel` is on; and sums whose error stays small.
 
 /// Below this many elements a thread is not worth its start.
+#[cfg(feature = "parallel")]
 const GRAIN: usize = 1 << 14;
 
 /// Calls `f` with each chunk of `size` elements and its number, in any order.
@@ -27,11 +28,29 @@ pub(crate) fn chunks_mut<T: Send>(data: &mut [T], size: usize, f: impl Fn(usize,
 /// Maps `f` over `0..n`, in order.
 pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]
-    if n > 1 {
+    if n > GRAIN {
         use rayon::prelude::*;
-        return (0..n).into_par_iter().map(f).collect();
+        return (0..n)
+            .into_par_iter()
+            .with_min_len(GRAIN / 4)
+            .map(f)
+            .collect();
     }
     (0..n).map(f).collect()
+}
+
+/// Both results, on two threads where `parallel` holds.
+pub(crate) fn join_if<A: Send, B: Send>(
+    parallel: bool,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    if parallel {
+        return rayon::join(a, b);
+    }
+    let _ = parallel;
+    (a(), b())
 }
 
 /// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that

@@ -13,6 +13,17 @@ pub struct AdapterEntry {
     pub adapter: wgpu::Adapter,
 }
 
+impl AdapterEntry {
+    /// Whether the name, backend or driver contains `text`, in any case.
+    pub fn matches(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let identity = &self.identity;
+        [&identity.name, &identity.backend, &identity.driver]
+            .iter()
+            .any(|s| s.to_lowercase().contains(&text))
+    }
+}
+
 /// Which adapter to use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Selector {
@@ -77,7 +88,7 @@ pub(crate) async fn select(selector: &Selector) -> Result<Option<AdapterEntry>> 
         .collect();
     let found = match &selector {
         Selector::Index(i) => entries.into_iter().nth(*i),
-        Selector::Name(name) => entries.into_iter().find(|e| matches(&e.identity, name)),
+        Selector::Name(name) => entries.into_iter().find(|e| e.matches(name)),
         _ => return Ok(entries.into_iter().next()),
     };
     found.map(Some).ok_or_else(|| {
@@ -95,14 +106,6 @@ pub(crate) async fn select(selector: &Selector) -> Result<Option<AdapterEntry>> 
             "none has {asked}; this machine's adapters: {listing}"
         ))
     })
-}
-
-/// Whether an adapter's name, backend or driver contains `text`, in any case.
-pub(crate) fn matches(identity: &AdapterIdentity, text: &str) -> bool {
-    let text = text.to_lowercase();
-    [&identity.name, &identity.backend, &identity.driver]
-        .iter()
-        .any(|s| s.to_lowercase().contains(&text))
 }
 
 fn rank(info: &wgpu::AdapterInfo) -> (u8, u8) {
@@ -167,15 +170,32 @@ pub fn device_requirements(adapter: &wgpu::Adapter) -> (wgpu::Features, wgpu::Li
     (adapter.features() & useful, adapter.limits())
 }
 
-/// Whether the page asked for subgroups on wgpu's behalf, whose web backend does not know the feature.
+/// What the page asked for, or knows, on behalf of wgpu's web backend (see `web/adapter.js`).
 #[cfg(all(target_arch = "wasm32", feature = "web"))]
-pub(crate) fn browser_subgroups() -> bool {
-    js_sys::Reflect::get(&js_sys::global(), &"portcullisSubgroups".into())
-        .is_ok_and(|v| v.as_bool() == Some(true))
+pub(crate) mod browser {
+    fn global(name: &str) -> Option<js_sys::wasm_bindgen::JsValue> {
+        js_sys::Reflect::get(&js_sys::global(), &name.into()).ok()
+    }
+
+    /// Whether the device was requested with subgroups.
+    pub fn subgroups() -> bool {
+        global("portcullisSubgroups").is_some_and(|v| v.as_bool() == Some(true))
+    }
+
+    /// The adapter's vendor and architecture.
+    pub fn adapter_name() -> Option<String> {
+        global("portcullisAdapter")?.as_string()
+    }
 }
 
-/// Whether the page asked for subgroups on wgpu's behalf: never outside a browser.
+/// Outside browsers wgpu needs no help.
 #[cfg(not(all(target_arch = "wasm32", feature = "web")))]
-pub(crate) fn browser_subgroups() -> bool {
-    false
+pub(crate) mod browser {
+    pub fn subgroups() -> bool {
+        false
+    }
+
+    pub fn adapter_name() -> Option<String> {
+        None
+    }
 }

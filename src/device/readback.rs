@@ -60,10 +60,18 @@ impl Gpu {
     /// Records the upload of `bytes` to the start of a buffer: a copy in the command stream, which
     /// keeps its order with work recorded before on the same buffer.
     pub(crate) fn upload(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<()> {
+        self.upload_at(buffer, 0, bytes)
+    }
+
+    /// As [`Gpu::upload`], `offset` bytes into the buffer. Where that is not a multiple of 4, the
+    /// bytes up to there from the last multiple become zeros.
+    pub(crate) fn upload_at(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let size = (bytes.len() as u64).next_multiple_of(4);
+        let start = offset / 4 * 4;
+        let padding = (offset - start) as usize;
+        let size = (padding + bytes.len()).next_multiple_of(4) as u64;
         let staging = self.catching("upload", "staging", size, |device| {
             device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("portcullis upload"),
@@ -83,7 +91,9 @@ impl Gpu {
         range.slice(..).copy_from_slice(bytes);
         drop(range);
         staging.unmap();
-        self.with_encoder(|encoder| encoder.copy_buffer_to_buffer(&staging, 0, buffer, 0, size));
+        self.with_encoder(|encoder| {
+            encoder.copy_buffer_to_buffer(&staging, 0, buffer, start, size)
+        });
         Ok(())
     }
 
@@ -100,10 +110,13 @@ impl Gpu {
             }
         });
         self.drive();
-        Mapped(mapping).await.map_err(|e| {
-            self.loss()
-                .unwrap_or_else(|| Error::DeviceLost(e.to_string()))
-        })?;
+        let mapped = Mapped(mapping).await;
+        if let (Err(_), Some(loss)) = (&mapped, self.loss()) {
+            return Err(loss);
+        }
+        // What the device refused before explains why a mapping failed, and makes what it holds worthless.
+        self.settle().await?;
+        mapped.map_err(|e| Error::DeviceLost(e.to_string()))?;
         let range = slice.get_mapped_range().map_err(|e| Error::Device {
             operation: "read".into(),
             message: e.to_string(),

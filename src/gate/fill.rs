@@ -1,6 +1,7 @@
 //! Reproducible contents of test tensors.
 
-use crate::dtype::DType;
+use crate::cpu::parallel;
+use crate::dtype::{DType, Element};
 use crate::error::Result;
 use crate::host::HostTensor;
 
@@ -81,15 +82,19 @@ impl Fill {
     pub fn generate(&self, dtype: DType, shape: &[usize], seed: u64) -> Result<HostTensor> {
         let n: usize = shape.iter().product();
         if let Fill::Bits | Fill::CycleBits(_) = self {
-            let mut bytes = Vec::with_capacity(n * dtype.size());
-            for i in 0..n {
-                let word = match self {
-                    Fill::CycleBits(bits) => bits[i % bits.len()],
-                    _ => random(seed, i as u64) as u32,
-                };
-                bytes.extend_from_slice(&word.to_le_bytes()[..dtype.size()]);
+            let word = |i: usize| match self {
+                Fill::CycleBits(bits) => bits[i % bits.len()],
+                _ => random(seed, i as u64) as u32,
+            };
+            if dtype.size() == 4 {
+                return HostTensor::from_bytes(
+                    dtype,
+                    shape,
+                    bytemuck::cast_slice(&parallel::map(n, word)),
+                );
             }
-            return HostTensor::from_bytes(dtype, shape, &bytes);
+            let halves = parallel::map(n, |i| word(i) as u16);
+            return HostTensor::from_bytes(dtype, shape, bytemuck::cast_slice(&halves));
         }
         let value = |i: usize| -> f64 {
             let index = i as u64;
@@ -120,7 +125,19 @@ impl Fill {
                 Fill::Bits | Fill::CycleBits(_) => 0.0,
             }
         };
-        let values: Vec<f64> = (0..n).map(value).collect();
-        HostTensor::from_f64(dtype, shape, &values)
+        fn typed<T: Element>(
+            shape: &[usize],
+            n: usize,
+            value: impl Fn(usize) -> f64 + Sync + Send,
+        ) -> Result<HostTensor> {
+            HostTensor::new(shape, parallel::map(n, |i| T::from_f64(value(i))))
+        }
+        match dtype {
+            DType::F32 => typed::<f32>(shape, n, value),
+            DType::F16 => typed::<half::f16>(shape, n, value),
+            DType::BF16 => typed::<half::bf16>(shape, n, value),
+            DType::I32 => typed::<i32>(shape, n, value),
+            DType::U32 => typed::<u32>(shape, n, value),
+        }
     }
 }

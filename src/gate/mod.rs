@@ -1,17 +1,32 @@
 //! Gates: checks with a number and a limit, that can fail.
 
+#[cfg(feature = "files")]
+mod baseline;
 mod compare;
 mod execute;
 mod fill;
+#[cfg(not(target_arch = "wasm32"))]
+mod measure;
+#[doc(hidden)]
 pub mod oracle;
+mod plans;
 mod problem;
 mod report;
+mod sweep;
 
+#[cfg(feature = "files")]
+pub use baseline::{BaselineItem, baseline_items};
 pub use compare::{Comparison, Expected, compare};
 pub use execute::{Execution, execute};
 pub use fill::Fill;
+#[cfg(not(target_arch = "wasm32"))]
+pub use measure::{
+    Clock, Measurement, Overhead, Repeats, copy_bandwidth, measure, measure_cpu, overhead,
+};
+pub use plans::{Planned, plans};
 pub use problem::{Effort, Instance, Problem, ProblemInput};
 pub use report::{Row, Status};
+pub use sweep::{Item, Selection, error_row, sweep_cpu, sweep_gpu};
 
 use crate::device::Gpu;
 use crate::dtype::DType;

@@ -75,6 +75,33 @@ impl Row {
         }
     }
 
+    /// Whether the row says that everything asked for held.
+    pub fn passed(&self) -> bool {
+        self.status == Status::Pass
+    }
+
+    /// The row as JSON. Numbers that JSON does not have are the texts `inf` and `nan`.
+    #[cfg(any(feature = "files", feature = "web"))]
+    pub fn to_json(&self) -> serde_json::Value {
+        let number = |v: f64| match serde_json::Number::from_f64(v) {
+            Some(number) => serde_json::Value::Number(number),
+            None => serde_json::Value::from(if v.is_nan() { "nan" } else { "inf" }),
+        };
+        serde_json::json!({
+            "op": self.op,
+            "case": self.case,
+            "dtype": self.dtype,
+            "adapter": self.adapter,
+            "variant": self.variant,
+            "status": self.status.name(),
+            "max_abs": number(self.max_abs),
+            "max_rel": number(self.max_rel),
+            "max_ulp": number(self.max_ulp),
+            "bound_ratio": number(self.bound_ratio),
+            "note": self.note,
+        })
+    }
+
     /// A row for a plan or compilation that was refused.
     pub(crate) fn refused(mut self, error: Error) -> Result<Row> {
         match error {

@@ -138,19 +138,19 @@ macro_rules! call {
     ($function:path, $x:expr, $p:ident) => {
         $function($x)
     };
-    ($function:path, $x:expr, $p:ident, $one:literal) => {
+    ($function:path, $x:expr, $p:ident, $one:ident) => {
         $function($x, $p[0])
     };
-    ($function:path, $x:expr, $p:ident, $one:literal, $two:literal) => {
+    ($function:path, $x:expr, $p:ident, $one:ident, $two:ident) => {
         $function($x, $p[0], $p[1])
     };
 }
 
 macro_rules! integer_unary {
-    ($name:ident [$($param:literal)*]) => {
+    ($name:ident [$($param:ident)*]) => {
         None
     };
-    ($name:ident [$($param:literal)*] integer) => {
+    ($name:ident [$($param:ident)*] integer) => {
         Some(IntegerUnary {
             cpu_i32: |x, _p| call!(integer::signed::$name, x, _p $(, $param)*),
             cpu_u32: |x, _p| call!(integer::unsigned::$name, x, _p $(, $param)*),
@@ -180,7 +180,7 @@ macro_rules! uses {
 }
 
 macro_rules! unary {
-    ($($name:ident [$($param:literal = $default:literal),*] $uses:ident, $low:literal .. $high:literal, $doc:literal $(, $integer:ident)?;)*) => {
+    ($($name:ident [$($param:ident = $default:literal),*] $uses:ident, $low:literal .. $high:literal, $doc:literal $(, $integer:ident)?;)*) => {
         &[$(UnaryMath {
             name: stringify!($name),
             doc: $doc,
@@ -192,7 +192,7 @@ macro_rules! unary {
             },
             oracle: |x, _p| call!(oracle::$name, x, _p $(, $param)*),
             bound: bounds::$name,
-            params: &[$(($param, $default)),*],
+            params: &[$((stringify!($param), $default)),*],
             derivative: Derivative {
                 cpu: cpu_derivative::$name,
                 oracle: oracle_derivative::$name,
@@ -205,40 +205,48 @@ macro_rules! unary {
     };
 }
 
-/// Every operation on one number.
+/// The rows of [`UNARY`], handed to a macro.
 #[rustfmt::skip]
-pub static UNARY: &[UnaryMath] = unary! {
-    relu [] x, -100.0 .. 100.0, "max(x, 0)";
-    gelu_erf [] x, -14.0 .. 14.0, "x Φ(x), Φ the normal distribution";
-    gelu_tanh [] x, -14.0 .. 14.0, "0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³)))";
-    silu [] x, -90.0 .. 90.0, "x / (1 + e^−x)";
-    sigmoid [] y, -90.0 .. 90.0, "1 / (1 + e^−x)";
-    tanh [] y, -10.0 .. 10.0, "hyperbolic tangent";
-    softplus ["beta" = 1.0, "threshold" = 20.0] x, -90.0 .. 90.0, "log(1 + e^βx)/β; x where βx > threshold";
-    exp [] y, -87.0 .. 88.0, "e^x";
-    exp2 [] y, -126.0 .. 127.0, "2^x";
-    expm1 [] x, -20.0 .. 88.0, "e^x − 1, accurate near 0";
-    log [] x, 1e-30 .. 1e30, "natural logarithm";
-    log2 [] x, 1e-30 .. 1e30, "logarithm to base 2";
-    log1p [] x, -1.0 .. 1e3, "log(1 + x), accurate near 0";
-    elu ["alpha" = 1.0] x, -90.0 .. 90.0, "x above 0, α(e^x − 1) below";
-    erf [] x, -4.0 .. 4.0, "error function";
-    sin [] x, -1e4 .. 1e4, "sine of x radians, for every finite x";
-    cos [] x, -1e4 .. 1e4, "cosine of x radians, for every finite x";
-    tan [] y, -1e4 .. 1e4, "tangent of x radians, for every finite x";
-    sqrt [] y, 0.0 .. 1e30, "square root";
-    rsqrt [] y, 1e-30 .. 1e30, "1/√x";
-    reciprocal [] y, -1e3 .. 1e3, "1/x";
-    neg [] none, -1e6 .. 1e6, "−x", integer;
-    abs [] x, -1e6 .. 1e6, "|x|", integer;
-    sign [] none, -1e6 .. 1e6, "−1, 0 or 1", integer;
-    floor [] none, -1e6 .. 1e6, "rounded down";
-    ceil [] none, -1e6 .. 1e6, "rounded up";
-    round [] none, -1e6 .. 1e6, "rounded to nearest, ties to even";
-    trunc [] none, -1e6 .. 1e6, "rounded towards zero";
-    square [] x, -1e6 .. 1e6, "x²", integer;
-    clamp ["low" = 0.0, "high" = 1.0] x, -2.0 .. 2.0, "min(max(x, low), high)", integer;
-};
+macro_rules! each_unary {
+    ($then:ident) => {
+        $then! {
+            relu [] x, -100.0 .. 100.0, "max(x, 0)";
+            gelu_erf [] x, -14.0 .. 14.0, "x Φ(x), Φ the normal distribution";
+            gelu_tanh [] x, -14.0 .. 14.0, "0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³)))";
+            silu [] x, -90.0 .. 90.0, "x / (1 + e^−x)";
+            sigmoid [] y, -90.0 .. 90.0, "1 / (1 + e^−x)";
+            tanh [] y, -10.0 .. 10.0, "hyperbolic tangent";
+            softplus [beta = 1.0, threshold = 20.0] x, -90.0 .. 90.0, "log(1 + e^βx)/β; x where βx > threshold";
+            exp [] y, -87.0 .. 88.0, "e^x";
+            exp2 [] y, -126.0 .. 127.0, "2^x";
+            expm1 [] x, -20.0 .. 88.0, "e^x − 1, accurate near 0";
+            log [] x, 1e-30 .. 1e30, "natural logarithm";
+            log2 [] x, 1e-30 .. 1e30, "logarithm to base 2";
+            log1p [] x, -1.0 .. 1e3, "log(1 + x), accurate near 0";
+            elu [alpha = 1.0] x, -90.0 .. 90.0, "x above 0, α(e^x − 1) below";
+            erf [] x, -4.0 .. 4.0, "error function";
+            sin [] x, -1e4 .. 1e4, "sine of x radians, for every finite x";
+            cos [] x, -1e4 .. 1e4, "cosine of x radians, for every finite x";
+            tan [] y, -1e4 .. 1e4, "tangent of x radians, for every finite x";
+            sqrt [] y, 0.0 .. 1e30, "square root";
+            rsqrt [] y, 1e-30 .. 1e30, "1/√x";
+            reciprocal [] y, -1e3 .. 1e3, "1/x";
+            neg [] none, -1e6 .. 1e6, "−x", integer;
+            abs [] x, -1e6 .. 1e6, "|x|", integer;
+            sign [] none, -1e6 .. 1e6, "−1, 0 or 1", integer;
+            floor [] none, -1e6 .. 1e6, "rounded down";
+            ceil [] none, -1e6 .. 1e6, "rounded up";
+            round [] none, -1e6 .. 1e6, "rounded to nearest, ties to even";
+            trunc [] none, -1e6 .. 1e6, "rounded towards zero";
+            square [] x, -1e6 .. 1e6, "x²", integer;
+            clamp [low = 0.0, high = 1.0] x, -2.0 .. 2.0, "min(max(x, low), high)", integer;
+        }
+    };
+}
+pub(crate) use each_unary;
+
+/// Every operation on one number.
+pub static UNARY: &[UnaryMath] = each_unary!(unary);
 
 macro_rules! binary_derivative {
     () => {
@@ -286,34 +294,60 @@ macro_rules! binary {
     };
 }
 
-/// Every operation on two numbers.
+/// The rows of [`BINARY`], handed to a macro.
 #[rustfmt::skip]
-pub static BINARY: &[BinaryMath] = binary! {
-    add [add_a add_b none none], -1e6 .. 1e6, -1e6 .. 1e6, "a + b", false;
-    sub [sub_a sub_b none none], -1e6 .. 1e6, -1e6 .. 1e6, "a − b", false;
-    mul [mul_a mul_b x x], -1e6 .. 1e6, -1e6 .. 1e6, "a · b", false;
-    div [div_a div_b x xy], -1e6 .. 1e6, -1e3 .. 1e3, "a / b", false;
-    rem [rem_a rem_b none xy], -1e6 .. 1e6, -1e3 .. 1e3, "remainder with the dividend's sign, exact", false;
-    min [min_a min_b x x], -1e6 .. 1e6, -1e6 .. 1e6, "the smaller; NaN spreads", false;
-    max [max_a max_b x x], -1e6 .. 1e6, -1e6 .. 1e6, "the larger; NaN spreads", false;
-    pow [pow_a pow_b x xy], 1e-3 .. 1e3, -10.0 .. 10.0, "a^b; for a < 0 at whole b, else NaN", false;
-    eq [], -2.0 .. 2.0, -2.0 .. 2.0, "a = b", true;
-    ne [], -2.0 .. 2.0, -2.0 .. 2.0, "a ≠ b; true of NaN", true;
-    lt [], -2.0 .. 2.0, -2.0 .. 2.0, "a < b", true;
-    le [], -2.0 .. 2.0, -2.0 .. 2.0, "a ≤ b", true;
-    gt [], -2.0 .. 2.0, -2.0 .. 2.0, "a > b", true;
-    ge [], -2.0 .. 2.0, -2.0 .. 2.0, "a ≥ b", true;
-};
+macro_rules! each_binary {
+    ($then:ident) => {
+        $then! {
+            add [add_a add_b none none], -1e6 .. 1e6, -1e6 .. 1e6, "a + b", false;
+            sub [sub_a sub_b none none], -1e6 .. 1e6, -1e6 .. 1e6, "a − b", false;
+            mul [mul_a mul_b x x], -1e6 .. 1e6, -1e6 .. 1e6, "a · b", false;
+            div [div_a div_b x xy], -1e6 .. 1e6, -1e3 .. 1e3, "a / b", false;
+            rem [rem_a rem_b none xy], -1e6 .. 1e6, -1e3 .. 1e3, "remainder with the dividend's sign, exact", false;
+            min [min_a min_b x x], -1e6 .. 1e6, -1e6 .. 1e6, "the smaller; NaN spreads", false;
+            max [max_a max_b x x], -1e6 .. 1e6, -1e6 .. 1e6, "the larger; NaN spreads", false;
+            pow [pow_a pow_b x xy], 1e-3 .. 1e3, -10.0 .. 10.0, "a^b; for a < 0 at whole b, else NaN", false;
+            eq [], -2.0 .. 2.0, -2.0 .. 2.0, "a = b", true;
+            ne [], -2.0 .. 2.0, -2.0 .. 2.0, "a ≠ b; true of NaN", true;
+            lt [], -2.0 .. 2.0, -2.0 .. 2.0, "a < b", true;
+            le [], -2.0 .. 2.0, -2.0 .. 2.0, "a ≤ b", true;
+            gt [], -2.0 .. 2.0, -2.0 .. 2.0, "a > b", true;
+            ge [], -2.0 .. 2.0, -2.0 .. 2.0, "a ≥ b", true;
+        }
+    };
+}
+pub(crate) use each_binary;
+
+/// Every operation on two numbers.
+/// Every operation on two numbers.
+pub static BINARY: &[BinaryMath] = each_binary!(binary);
+
+macro_rules! integer_unary_only {
+    ($($name:ident, $doc:literal;)*) => {
+        &[$(IntegerMath {
+            name: stringify!($name),
+            doc: $doc,
+            integer: IntegerUnary {
+                cpu_i32: |x, _| integer::signed::$name(x),
+                cpu_u32: |x, _| integer::unsigned::$name(x),
+            },
+        },)*]
+    };
+}
+
+/// The rows of [`INTEGER_UNARY`], handed to a macro.
+#[rustfmt::skip]
+macro_rules! each_integer_unary {
+    ($then:ident) => {
+        $then! {
+            bit_not, "every bit flipped";
+        }
+    };
+}
+pub(crate) use each_integer_unary;
 
 /// Operations on one integer that floats lack.
-pub static INTEGER_UNARY: &[IntegerMath<IntegerUnary>] = &[IntegerMath {
-    name: "bit_not",
-    doc: "every bit flipped",
-    integer: IntegerUnary {
-        cpu_i32: |x, _| integer::signed::bit_not(x),
-        cpu_u32: |x, _| integer::unsigned::bit_not(x),
-    },
-}];
+pub static INTEGER_UNARY: &[IntegerMath<IntegerUnary>] = each_integer_unary!(integer_unary_only);
 
 macro_rules! integer_binary {
     ($($name:ident, $doc:literal;)*) => {
@@ -328,14 +362,23 @@ macro_rules! integer_binary {
     };
 }
 
+/// The rows of [`INTEGER_BINARY`], handed to a macro.
+#[rustfmt::skip]
+macro_rules! each_integer_binary {
+    ($then:ident) => {
+        $then! {
+            bit_and, "bits set in both";
+            bit_or, "bits set in either";
+            bit_xor, "bits set in one";
+            shift_left, "a · 2^(b mod 32), wrapping";
+            shift_right, "a shifted right by b mod 32; the sign moves in";
+        }
+    };
+}
+pub(crate) use each_integer_binary;
+
 /// Operations on two integers that floats lack.
-pub static INTEGER_BINARY: &[IntegerMath<IntegerBinary>] = integer_binary! {
-    bit_and, "bits set in both";
-    bit_or, "bits set in either";
-    bit_xor, "bits set in one";
-    shift_left, "a · 2^(b mod 32), wrapping";
-    shift_right, "a shifted right by b mod 32; the sign moves in";
-};
+pub static INTEGER_BINARY: &[IntegerMath<IntegerBinary>] = each_integer_binary!(integer_binary);
 
 /// The operation on one number of this name.
 pub fn unary(name: &str) -> Option<&'static UnaryMath> {

@@ -1,7 +1,9 @@
 //! Operation families: interface, plan and error bound of each.
 
+pub mod elementwise;
 #[doc(hidden)]
 pub mod math_table;
 pub mod matmul;
+pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;

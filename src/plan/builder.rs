@@ -111,9 +111,19 @@ impl<'a> PlanBuilder<'a> {
         }
     }
 
+    /// The problem being planned.
+    pub fn call(&self) -> &'a Call {
+        self.call
+    }
+
     /// The variant being planned.
     pub fn variant(&self) -> Variant {
         self.variant
+    }
+
+    /// What the device can do.
+    pub fn capabilities(&self) -> &'a Capabilities {
+        self.capabilities
     }
 
     /// Whether kernels of this plan use subgroup operations.
@@ -262,6 +272,7 @@ impl<'a> PlanBuilder<'a> {
                 constants: Vec::new(),
                 flags: Vec::new(),
                 unchecked: false,
+                unzeroed: false,
                 shared_buffers,
             },
             slots: Vec::new(),
@@ -490,6 +501,14 @@ impl StepBuilder<'_, '_> {
     /// that the plan accepts and that no workgroup memory is read before it is written.
     pub fn unchecked(mut self) -> Self {
         self.kernel.unchecked = self.plan.capabilities.unchecked_shaders;
+        self.unzeroed()
+    }
+
+    /// Leaves workgroup memory as the last workgroup left it: the code that
+    /// would zero it takes OpenGL drivers seconds to compile. The caller knows
+    /// that no invocation reads a word of it before one has written that word.
+    pub fn unzeroed(mut self) -> Self {
+        self.kernel.unzeroed = true;
         self
     }
 
@@ -517,7 +536,7 @@ impl StepBuilder<'_, '_> {
     }
 
     /// Appends extents, then strides, as two `array<vec4<u32>, 2>` at the next
-    /// multiple of 16 bytes: up to [`MAX_STRIDED_RANK`] axes, outermost first.
+    /// multiple of 16 bytes: up to 8 axes, outermost first.
     /// Strides are two's complement, so that wrapping arithmetic walks backwards.
     pub fn axes(mut self, axes: &[(usize, isize)]) -> Self {
         while self.params.len() % 4 != 0 {

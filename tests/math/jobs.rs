@@ -33,7 +33,7 @@ pub fn parameters(op: &UnaryMath) -> Vec<[f32; 2]> {
     let default = |i: usize| op.params.get(i).map_or(0.0, |(_, value)| *value as f32);
     let mut sets = vec![[default(0), default(1)]];
     match op.name {
-        "softplus" => sets.extend([[5.0, 20.0], [0.3, 20.0]]),
+        "softplus" => sets.extend([[5.0, 20.0], [0.3, 20.0], [1.0, 1e4]]),
         "elu" => sets.push([0.7, 0.0]),
         "clamp" => sets.push([-1.25, 6.0]),
         _ => {}
@@ -346,7 +346,7 @@ fn conversion_jobs(stride: usize, jobs: &mut Vec<Job>) {
         "bitcast<u32>(f_relu(bitcast<f32>(a)))",
         &floats,
         equal(|[a, ..]| {
-            if a >= 0x8000_0000 && a <= 0xff80_0000 {
+            if (0x8000_0000..=0xff80_0000).contains(&a) {
                 0
             } else {
                 a

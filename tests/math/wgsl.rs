@@ -27,22 +27,24 @@ fn every_function_keeps_its_bound_on_every_adapter() {
         for runner in &runners {
             let outputs = runner.run(&library, &job.expression, &job.inputs);
             let mut worst = (0.0, [0; 3], 0);
+            // Apart from results so small that flushing decides.
+            let mut worst_normal: f64 = 0.0;
             for (&input, &output) in job.inputs.iter().zip(&outputs) {
                 let ratio = (job.judge)(input, output);
                 if ratio > worst.0 {
                     worst = (ratio, input, output);
                 }
+                if f32::from_bits(output).abs() > 1e-30 {
+                    worst_normal = worst_normal.max(ratio);
+                }
             }
             let [a, b, c] = worst.1;
             let line = format!(
-                "{:<12} {:<28} {:<8.3} at {a:#010x} {b:#010x} {c:#010x} ({:e}, {:e}) gave {:#010x} ({:e})",
+                "{:<11} {:<22} {:<6.3} {worst_normal:<6.3} at {a:#010x} {b:#010x} {c:#010x} gave {:#010x}",
                 runner.name.split([' ', '(']).next().unwrap_or_default(),
                 job.name,
                 worst.0,
-                f32::from_bits(a),
-                f32::from_bits(b),
                 worst.2,
-                f32::from_bits(worst.2),
             );
             println!("{line}");
             if worst.0 > 1.0 {

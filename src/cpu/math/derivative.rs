@@ -219,7 +219,17 @@ pub fn pow_a(a: f32, b: f32, _: f32) -> f32 {
     if b == 0.0 {
         return 0.0;
     }
-    (b as f64 * (a as f64).powf(b as f64 - 1.0)) as f32
+    let whole = b.fract() == 0.0 || b.is_infinite();
+    if a < 0.0 && a.is_finite() && !whole {
+        return f32::NAN;
+    }
+    // The sign comes from b itself: b - 1 is rounded.
+    let sign = if a.is_sign_negative() && b % 2.0 == 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
+    (sign * b as f64 * (a.abs() as f64).powf(b as f64 - 1.0)) as f32
 }
 #[inline]
 pub fn pow_b(a: f32, b: f32, y: f32) -> f32 {

@@ -126,20 +126,20 @@ unary! {
     log1p(x, y, p) = ulps(6.0, y);
     /// e^−|x| 3 u, 1 + e at most 1 u more, division 2.5 u.
     sigmoid(x, y, p) = relative(6.5, y);
-    /// sigmoid and a product.
-    silu(x, y, p) = relative(7.5, y);
+    /// sigmoid, which may be flushed, and a product.
+    silu(x, y, p) = relative(7.5, y) + FLUSH * x.abs().min(110.0);
     /// Above 0.625: e^2a 3 u, + 1 1 u, division 2.5 u make 5.8 u of at most 0.45,
     /// which is 5.2 ULP of a result above 0.5; the last difference 1.
     tanh(x, y, p) = ulps(7.0, y);
     /// e^−|z| 3 u, log1p 6 u, sum 1 u, division 2.5 u. For z < 0 the rounding of
-    /// z = βx is felt |z|-fold, unless β is 1.
+    /// z = βx is felt |z|-fold, unless β is 1. The logarithm may be flushed.
     softplus(x, y, p) = {
         let z = p[0] * x;
         if z > p[1] {
             0.0
         } else {
             let felt = if p[0] == 1.0 || z > 0.0 { 0.0 } else { z.abs() };
-            relative(12.5 + felt, y)
+            relative(12.5 + felt, y) + FLUSH / p[0].abs()
         }
     };
     /// expm1 and a product.
@@ -150,10 +150,11 @@ unary! {
     /// The tail's ratio: t errs by 3.5 to 4.7 u, felt up to 2.7-fold near 0: 9.5;
     /// its polynomial 4.5; e^(−a²/2) 3.5; two products 2; fit 0.1.
     gelu_erf(x, y, p) = relative(20.0, y);
-    /// sigmoid and a product; z errs by 4.5 u, felt |z| σ(−z)-fold.
+    /// sigmoid and a product; z errs by 4.5 u, felt |z| σ(−z)-fold;
+    /// sigmoid may be flushed.
     gelu_tanh(x, y, p) = {
         let z = gelu_tanh_argument(x.clamp(-20.0, 20.0));
-        relative(7.5 + 4.5 * z.abs() * logistic(-z), y)
+        relative(7.5 + 4.5 * z.abs() * logistic(-z), y) + FLUSH * x.abs().min(20.0)
     };
     /// r errs by at most 3 ULP and 2^-51; the polynomial by 2.
     sin(x, y, p) = ulps(5.0, y) + REDUCTION;

@@ -1,19 +1,20 @@
 //! Bounds of the derivatives, by the input, the exact derivative and the
 //! parameters. Counted as in [`super`]; the output they use is taken as exact.
 
-use super::{FLUSH, U, binary, relative, ulps, unary};
+use super::{END, FLUSH, U, binary, relative, ulps, unary};
 use crate::gate::oracle::math::{gelu_tanh_argument, normal, sigmoid as logistic};
 
 unary! {
     /// Exact.
     relu(x, d, p) = 0.0;
     /// The tail T and a·φ(a) are subtracted under one exponential: T's ratio
-    /// errs by 14 u, a·φ's by 1.5; exponential and products 5.5; 1 − … 1 ULP.
+    /// errs by 14 u, a·φ's by 1.5; exponential, which may be flushed, and products
+    /// 5.5; 1 − … 1 ULP.
     gelu_erf(x, d, p) = {
         let a = x.abs().min(15.0);
         let tail = normal(-a);
         let density = 0.4 * a * (-a * a / 2.0).exp();
-        U * (20.0 * tail + 7.0 * density) + ulps(1.0, d)
+        U * (20.0 * tail + 7.0 * density) + ulps(1.0, d) + FLUSH * 0.4 * a
     };
     /// σ(z)(1 + T), T = x z' σ(−z): sigmoids 6.5 u and 4.5 u of z felt
     /// |z|-fold, z' 3 u, products and the sum.
@@ -61,8 +62,8 @@ unary! {
     /// exp and a product.
     elu(x, d, p) = if x > 0.0 { 0.0 } else { relative(4.0, d) };
     /// e^(−x²) 3.5 u and up to 0.5 u where r exceeds ln(2)/2, a product with a
-    /// rounded constant 1.5.
-    erf(x, d, p) = relative(5.5, d);
+    /// rounded constant, 1.13, 1.5; the exponential may be flushed.
+    erf(x, d, p) = relative(5.5, d) + 0.2 * FLUSH;
     /// cos.
     sin(x, d, p) = super::cos(x, d, p);
     /// sin.
@@ -126,9 +127,13 @@ binary! {
     /// Exact.
     max_b(a, b, d) = 0.0;
     /// pow and a product; the rounding of b − 1 is felt |b − 1| |log a|-fold.
+    /// The power may be flushed or overflow before the product.
     pow_a(a, b, d) = {
         let felt = ((b - 1.0) * a.abs().ln()).abs();
-        relative(7.0 + if felt.is_finite() { felt } else { 0.0 }, d)
+        let felt = if felt.is_finite() { felt } else { 0.0 };
+        let power = (d / b).abs();
+        let overflow = if power >= END { END } else { 0.0 };
+        relative(7.0 + felt, d) + FLUSH * b.abs().min(END) + overflow
     };
     /// log and a product.
     pow_b(a, b, d) = relative(4.0, d);

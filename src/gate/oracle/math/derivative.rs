@@ -91,6 +91,15 @@ binary! {
     min_b(a, b, y) = 1.0 - gt(b, a) - 0.5 * eq(a, b);
     max_a(a, b, y) = 1.0 - lt(a, b) - 0.5 * eq(a, b);
     max_b(a, b, y) = 1.0 - lt(b, a) - 0.5 * eq(a, b);
-    pow_a(a, b, y) = if b == 0.0 { 0.0 } else { b * a.powf(b - 1.0) };
+    pow_a(a, b, y) = {
+        // a^(b-1) without the difference, whose rounding would change its sign.
+        let magnitude = b * a.abs().powf(b - 1.0);
+        match a.powf(b) {
+            _ if b == 0.0 => 0.0,
+            power if power.is_nan() && !(a.is_nan() || b.is_nan()) => power,
+            _ if a.is_sign_negative() && b % 2.0 == 0.0 => -magnitude,
+            _ => magnitude,
+        }
+    };
     pow_b(a, b, y) = if a == 0.0 && b >= 0.0 { 0.0 } else { y * a.ln() };
 }
