@@ -13,6 +13,7 @@ pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
         kernels::matmul::operations(),
         kernels::reduce::operations(),
         kernels::softmax::operations(),
+        kernels::sort::operations(),
     ];
     // Registered once for the life of the program.
     families

@@ -65,6 +65,34 @@ fn f32_to_i32(x: f32) -> i32 {
     return bitcast<i32>(select(bounded, 0u - bounded, negative));
 }
 
+// x with its leading one at bit 31 becomes an f32 of 24 bits, chosen by the
+// caller; a carry moves on into the exponent.
+fn assemble_f32(zeros: u32, mantissa: u32) -> f32 {
+    return bitcast<f32>(select(((157u - zeros) << 23u) + mantissa, 0u, zeros == 32u));
+}
+// To nearest, ties to even.
+fn u32_to_f32(x: u32) -> f32 {
+    let zeros = countLeadingZeros(x);
+    let left = x << (zeros & 31u);
+    let up = (left & 0xffu) + ((left >> 8u) & 1u) > 0x80u;
+    return assemble_f32(zeros, (left >> 8u) + select(0u, 1u, up));
+}
+fn i32_to_f32(x: i32) -> f32 {
+    let magnitude = u32_to_f32(bitcast<u32>(select(x, 0 - x, x < 0)));
+    return select(magnitude, -magnitude, x < 0);
+}
+// To odd: cut, with the last bit set where anything was cut off. A rounding to
+// fewer bits then comes out as if it were the only one.
+fn u32_to_f32_odd(x: u32) -> f32 {
+    let zeros = countLeadingZeros(x);
+    let left = x << (zeros & 31u);
+    return assemble_f32(zeros, (left >> 8u) | select(0u, 1u, (left & 0xffu) != 0u));
+}
+fn i32_to_f32_odd(x: i32) -> f32 {
+    let magnitude = u32_to_f32_odd(bitcast<u32>(select(x, 0 - x, x < 0)));
+    return select(magnitude, -magnitude, x < 0);
+}
+
 // Bits of an f32 to a key that orders as the numbers do, -0 below +0, and back.
 // NaN with a set sign comes first, NaN without it last.
 fn f32_to_key(bits: u32) -> u32 { return bits ^ select(0x80000000u, 0xffffffffu, bits >= 0x80000000u); }

@@ -7,8 +7,10 @@ use half::{bf16, f16};
 
 use crate::cpu::parallel;
 use crate::dtype::{DType, Element};
+use crate::error::Result;
 use crate::host::{HostData, HostTensor};
-use crate::kernels::math_table::{IntegerBinary, IntegerUnary};
+use crate::kernels::elementwise::sum::Axes;
+use crate::kernels::math_table::{IntegerBinary, IntegerUnary, UnaryMath};
 use crate::spec::{TensorSpec, broadcast_strides};
 
 /// Elements that are computed at a time: they and their operands fit the first cache.
@@ -94,6 +96,10 @@ impl<'a> Operand<'a> {
             (start..start + count).for_each(f);
             return;
         };
+        // The shape may have no elements to divide by.
+        if count == 0 {
+            return;
+        }
         let rank = self.shape.len();
         let mut index = vec![0; rank];
         let mut rest = start;
@@ -283,5 +289,294 @@ pub(crate) fn binary(
         }),
         // `Call::new` lets no other dtype pass.
         (_, None) => HostTensor::zeros(output.dtype, &output.shape),
+    }
+}
+
+/// `a` where the condition is not 0, `b` elsewhere.
+pub(crate) fn select(
+    condition: &HostTensor,
+    a: &HostTensor,
+    b: &HostTensor,
+    output: &TensorSpec,
+) -> HostTensor {
+    fn moved<T: bytemuck::Pod + Send + Sync>(
+        condition: &[u32],
+        operands: [&Operand; 3],
+        output: &TensorSpec,
+    ) -> HostTensor {
+        let [holds, a, b] = operands;
+        let from: [&[T]; 2] = [a, b].map(|o| bytemuck::cast_slice(o.tensor.bytes()));
+        let mut tensor = HostTensor::zeros(output.dtype, &output.shape);
+        let data: &mut [T] = bytemuck::cast_slice_mut(tensor.bytes_mut());
+        parallel::chunks_mut(data, CHUNK, |i, chunk| {
+            let (start, n) = (i * CHUNK, chunk.len());
+            let mut taken = Vec::with_capacity(n);
+            holds.positions(start, n, |at| taken.push(condition[at] != 0));
+            let mut k = 0;
+            a.positions(start, n, |at| {
+                chunk[k] = from[0][at];
+                k += 1;
+            });
+            k = 0;
+            b.positions(start, n, |at| {
+                if !taken[k] {
+                    chunk[k] = from[1][at];
+                }
+                k += 1;
+            });
+        });
+        tensor
+    }
+    let operands = [condition, a, b].map(|t| Operand::new(t, &output.shape));
+    let operands = [&operands[0], &operands[1], &operands[2]];
+    let words: &[u32] = bytemuck::cast_slice(condition.bytes());
+    match output.dtype.size() {
+        2 => moved::<u16>(words, operands, output),
+        _ => moved::<u32>(words, operands, output),
+    }
+}
+
+/// Another dtype: to floats by one rounding to nearest even, to integers
+/// towards zero and saturating, between integers the same bits.
+///
+/// # Errors
+/// None in practice: the number of elements stays.
+pub(crate) fn cast(x: &HostTensor, to: DType) -> Result<HostTensor> {
+    // bf16 is rounded from an f32 that was rounded to odd, as if from the integer.
+    fn odd(v: f64) -> f32 {
+        let bits = v.abs().to_bits();
+        let cut = f64::from_bits(bits & !0x1fff_ffff) as f32;
+        let sticky = (bits & 0x1fff_ffff != 0) as u32;
+        f32::from_bits(cut.to_bits() | sticky).copysign(v as f32)
+    }
+    let output = TensorSpec::new(to, x.shape());
+    let operand = Operand::new(x, x.shape());
+    Ok(match (x.data(), to) {
+        _ if x.dtype() == to => x.clone(),
+        (HostData::I32(_) | HostData::U32(_), DType::I32 | DType::U32) => {
+            HostTensor::from_bytes(to, x.shape(), x.bytes())?
+        }
+        (HostData::I32(v), _) => compute_f32(&output, |start, chunk| {
+            let from = &v[start..start + chunk.len()];
+            match to {
+                DType::BF16 => chunk
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, &x)| *y = odd(x.into())),
+                _ => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = x as f32),
+            }
+        }),
+        (HostData::U32(v), _) => compute_f32(&output, |start, chunk| {
+            let from = &v[start..start + chunk.len()];
+            match to {
+                DType::BF16 => chunk
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, &x)| *y = odd(x.into())),
+                _ => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = x as f32),
+            }
+        }),
+        _ => compute_f32(&output, |start, chunk| {
+            let mut buffer = Vec::new();
+            chunk.copy_from_slice(operand.read(start, chunk.len(), &mut buffer));
+        }),
+    })
+}
+
+/// The gradient of a function of one number.
+pub(crate) fn unary_backward(
+    math: &UnaryMath,
+    x: &HostTensor,
+    y: &HostTensor,
+    cotangent: &HostTensor,
+    values: [f64; 2],
+) -> HostTensor {
+    let shape = cotangent.shape();
+    let operands = [x, y, cotangent].map(|t| Operand::new(t, shape));
+    let p = values.map(|v| v as f32);
+    let output = TensorSpec::new(cotangent.dtype(), shape);
+    compute_f32(&output, |start, chunk| {
+        let mut buffers = [Vec::new(), Vec::new(), Vec::new()];
+        let [x, y, cotangent] = read_all(&operands, start, chunk.len(), &mut buffers);
+        for (k, to) in chunk.iter_mut().enumerate() {
+            *to = cotangent[k] * (math.derivative.cpu)(x[k], y[k], p);
+        }
+    })
+}
+
+fn read_all<'b, const N: usize>(
+    operands: &'b [Operand; N],
+    start: usize,
+    count: usize,
+    buffers: &'b mut [Vec<f32>; N],
+) -> [&'b [f32]; N] {
+    let mut slices = [&[][..]; N];
+    for ((slice, operand), buffer) in slices.iter_mut().zip(operands).zip(buffers) {
+        *slice = operand.read(start, count, buffer);
+    }
+    slices
+}
+
+/// The cotangent times a derivative by one of two operands.
+pub(crate) struct Products<'a> {
+    operands: [Operand<'a>; 4],
+    derivative: fn(f32, f32, f32) -> f32,
+}
+
+impl<'a> Products<'a> {
+    pub fn new(
+        derivative: fn(f32, f32, f32) -> f32,
+        [a, b, y]: [&'a HostTensor; 3],
+        cotangent: &'a HostTensor,
+    ) -> Products<'a> {
+        Products {
+            operands: [a, b, y, cotangent].map(|t| Operand::new(t, cotangent.shape())),
+            derivative,
+        }
+    }
+
+    /// The products from element `start`.
+    pub fn fill(&self, start: usize, chunk: &mut [f32]) {
+        let mut buffers = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+        let [a, b, y, cotangent] = read_all(&self.operands, start, chunk.len(), &mut buffers);
+        for (k, to) in chunk.iter_mut().enumerate() {
+            *to = cotangent[k] * (self.derivative)(a[k], b[k], y[k]);
+        }
+    }
+}
+
+/// The cotangent where `condition` is what `holds` says, 0 elsewhere.
+pub(crate) fn masked(
+    condition: &HostTensor,
+    cotangent: &HostTensor,
+    holds: bool,
+    start: usize,
+    chunk: &mut [f32],
+) {
+    let words: &[u32] = bytemuck::cast_slice(condition.bytes());
+    let shape = cotangent.shape();
+    let (cotangent, mut buffer) = (Operand::new(cotangent, shape), Vec::new());
+    let values: &[f32] = cotangent.read(start, chunk.len(), &mut buffer);
+    let mut k = 0;
+    Operand::new(condition, shape).positions(start, chunk.len(), |at| {
+        chunk[k] = if (words[at] != 0) == holds {
+            values[k]
+        } else {
+            0.0
+        };
+        k += 1;
+    });
+}
+
+/// The terms that `f` gives for each element of `shape`, by the first one's
+/// number, summed over the axes along which `output` was broadcast to it.
+///
+/// # Errors
+/// None in practice: the number of elements is the output's.
+pub(crate) fn summed(
+    shape: &[usize],
+    output: &TensorSpec,
+    f: impl Fn(usize, &mut [f32]) + Sync,
+) -> Result<HostTensor> {
+    let n: usize = shape.iter().product();
+    if output.len() == n {
+        return Ok(compute_f32(output, f));
+    }
+    let mut terms = vec![0.0; n];
+    parallel::chunks_mut(&mut terms, CHUNK, |i, chunk| f(i * CHUNK, chunk));
+    let axes = Axes::new(shape, &output.shape);
+    let offset = |axes: &[(usize, isize)], index: usize| {
+        let mut rest = index;
+        let mut at = 0;
+        for &(extent, stride) in axes.iter().rev() {
+            at += (rest % extent) * stride as usize;
+            rest /= extent;
+        }
+        at
+    };
+    let count = axes.terms();
+    let sums = parallel::map(output.len(), |element| {
+        let first = offset(&axes.kept, element);
+        let of_element: Vec<f32> = (0..count)
+            .map(|t| terms[first + offset(&axes.summed, t)])
+            .collect();
+        parallel::sum(&of_element)
+    });
+    HostTensor::from_f32(output.dtype, &output.shape, sums)
+}
+
+#[cfg(feature = "user-wgsl")]
+thread_local! {
+    /// The registers of this thread's interpretations: too many to zero for each chunk.
+    static SCRATCH: std::cell::RefCell<crate::user::Scratch> = std::cell::RefCell::default();
+}
+
+/// A user's function of one element of each input.
+///
+/// # Errors
+/// Those of the function: a loop that does not end.
+#[cfg(feature = "user-wgsl")]
+pub(crate) fn map(
+    function: &crate::user::Interpreter,
+    inputs: &[&HostTensor],
+    output: &TensorSpec,
+) -> Result<HostTensor> {
+    let operands: Vec<Operand> = inputs
+        .iter()
+        .map(|x| Operand::new(x, &output.shape))
+        .collect();
+    let failure = std::sync::Mutex::new(None);
+    let evaluate = |start: usize, chunk: &mut [u32]| {
+        let words: Vec<Vec<u32>> = operands
+            .iter()
+            .map(|operand| operand.words(start, chunk.len()))
+            .collect();
+        let mut arguments = vec![0; operands.len()];
+        let outcome = SCRATCH.with_borrow_mut(|scratch| {
+            for (k, result) in chunk.iter_mut().enumerate() {
+                for (argument, words) in arguments.iter_mut().zip(&words) {
+                    *argument = words[k];
+                }
+                function.evaluate_words(&arguments, std::slice::from_mut(result), scratch)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            crate::device::lock(&failure).get_or_insert(error);
+        }
+    };
+    // Once one chunk has failed, the others are not worth their time.
+    let failed = || crate::device::lock(&failure).is_some();
+    let tensor = match output.dtype.is_float() {
+        true => compute_f32(output, |start, chunk| {
+            if !failed() {
+                evaluate(start, bytemuck::cast_slice_mut(chunk));
+            }
+        }),
+        false => compute_bits(output, |start, chunk: &mut [u32]| {
+            if !failed() {
+                evaluate(start, chunk);
+            }
+        }),
+    };
+    match crate::device::lock(&failure).take() {
+        Some(error) => Err(error),
+        None => Ok(tensor),
+    }
+}
+
+#[cfg(feature = "user-wgsl")]
+impl Operand<'_> {
+    /// The `count` elements from `start` as words: floats by their bits in f32.
+    fn words(&self, start: usize, count: usize) -> Vec<u32> {
+        fn bits<S: Scalar>(operand: &Operand, start: usize, count: usize) -> Vec<u32> {
+            let mut buffer: Vec<S> = Vec::new();
+            bytemuck::cast_slice(operand.read(start, count, &mut buffer)).to_vec()
+        }
+        match self.tensor.dtype() {
+            DType::I32 => bits::<i32>(self, start, count),
+            DType::U32 => bits::<u32>(self, start, count),
+            DType::F32 | DType::F16 | DType::BF16 => bits::<f32>(self, start, count),
+        }
     }
 }

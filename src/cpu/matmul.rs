@@ -166,7 +166,12 @@ pub(crate) fn matmul(call: &Call, inputs: &[Option<&HostTensor>]) -> Result<Host
     };
     let (a_data, b_data) = (a.values(), b.values());
     let matrices = |data, tensor: &HostTensor, trans: &str| {
-        Matrices::new(data, tensor.shape(), call.params.bool(trans), &extents.batch)
+        Matrices::new(
+            data,
+            tensor.shape(),
+            call.params.bool(trans),
+            &extents.batch,
+        )
     };
     let mut y = products(
         &matrices(&a_data, a, "trans_a"),

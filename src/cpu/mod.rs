@@ -6,3 +6,4 @@ pub(crate) mod matmul;
 pub(crate) mod parallel;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod sort;

@@ -53,6 +53,24 @@ pub(crate) fn join_if<A: Send, B: Send>(
     (a(), b())
 }
 
+/// Calls `f` with each item, in any order.
+pub(crate) fn for_each<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
+    #[cfg(feature = "parallel")]
+    if items.len() > 1 {
+        use rayon::prelude::*;
+        return items.into_par_iter().for_each(f);
+    }
+    items.into_iter().for_each(f);
+}
+
+/// How many threads there are to share work.
+pub(crate) fn threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
 /// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that
 /// no element takes part in more than 64 + 4 + log2(n / 1024) additions.
 pub(crate) fn sum(values: &[f32]) -> f32 {

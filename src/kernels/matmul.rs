@@ -100,7 +100,11 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> Result<Tensor> {
 /// As [`matmul`]; [`crate::Error::Shape`] for a `c` or `bias` that does not fit,
 /// [`crate::Error::Parameter`] for a scale that is not finite.
 pub fn matmul_with(a: &Tensor, b: &Tensor, options: &MatmulOptions<'_>) -> Result<Tensor> {
-    let beta = if options.c.is_some() { options.beta } else { 0.0 };
+    let beta = if options.c.is_some() {
+        options.beta
+    } else {
+        0.0
+    };
     let params = Params::new()
         .with("trans_a", options.trans_a)
         .with("trans_b", options.trans_b)

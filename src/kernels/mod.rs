@@ -7,3 +7,4 @@ pub mod matmul;
 pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;
+pub mod sort;

@@ -10,7 +10,7 @@ use crate::operation::{Call, Variant};
 use crate::plan::kernel::{
     Access, Constant, Kernel, KernelBinding, ModuleInstance, ModuleText, Width,
 };
-use crate::spec::{TensorSpec, broadcast_strides, row_major};
+use crate::spec::{TensorSpec, row_major};
 
 /// The most axes that a strided view may have, after neighbours that lie
 /// contiguously are merged.
@@ -350,15 +350,6 @@ pub(crate) fn merge_axes(shape: &[usize], strides: &[isize]) -> Vec<(usize, isiz
     axes
 }
 
-/// Axes of `spec` read as if it had `shape`, which it broadcasts to.
-pub(crate) fn broadcast_axes(spec: &TensorSpec, shape: &[usize]) -> Vec<(usize, isize)> {
-    shape
-        .iter()
-        .copied()
-        .zip(broadcast_strides(spec, shape))
-        .collect()
-}
-
 fn check_bindings(plan: &Plan, capabilities: &Capabilities) -> Result<()> {
     let operation = plan.call.name();
     let limit = capabilities.max_binding();
@@ -539,7 +530,7 @@ impl StepBuilder<'_, '_> {
     /// multiple of 16 bytes: up to 8 axes, outermost first.
     /// Strides are two's complement, so that wrapping arithmetic walks backwards.
     pub fn axes(mut self, axes: &[(usize, isize)]) -> Self {
-        while self.params.len() % 4 != 0 {
+        while !self.params.len().is_multiple_of(4) {
             self.params.push(Param::Word(0));
         }
         let word = |i: usize, f: fn(&(usize, isize)) -> u32| Param::Word(axes.get(i).map_or(0, f));
@@ -618,7 +609,7 @@ impl StepBuilder<'_, '_> {
             return;
         }
         self.params[0] = Param::Word(x as u32);
-        while self.params.len() % 4 != 0 {
+        while !self.params.len().is_multiple_of(4) {
             self.params.push(Param::Word(0));
         }
         self.plan.steps.push(Step {

@@ -6,5 +6,6 @@ pub mod math;
 pub(crate) mod matmul;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod sort;
 
 pub(crate) use crate::gate::compare::store_rounding;

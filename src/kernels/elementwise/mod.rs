@@ -10,12 +10,22 @@
 
 mod binary;
 mod body;
+mod cast;
 mod functions;
+mod gradient;
 mod layout;
+#[cfg(feature = "user-wgsl")]
+mod map;
 mod problems;
+mod select;
+pub(crate) mod sum;
 mod unary;
 
+pub use cast::cast;
 pub use functions::*;
+#[cfg(feature = "user-wgsl")]
+pub use map::map;
+pub use select::where_;
 
 use crate::dtype::DType;
 use crate::kernels::math_table::{BINARY, INTEGER_BINARY, INTEGER_UNARY, UNARY};
@@ -40,6 +50,20 @@ pub(crate) fn operations() -> Vec<Box<dyn Operation>> {
     for math in INTEGER_BINARY {
         operations.push(Box::new(binary::Binary::integer(math)));
     }
+    operations.push(Box::new(select::Where::new()));
+    operations.push(Box::new(cast::Cast::new()));
+    #[cfg(feature = "user-wgsl")]
+    operations.push(Box::new(map::Map::new()));
+    for (index, math) in UNARY.iter().enumerate() {
+        operations.push(Box::new(gradient::UnaryBackward::new(math, index)));
+    }
+    for (index, math) in BINARY.iter().enumerate() {
+        if let Some(backward) = gradient::BinaryBackward::new(math, index) {
+            operations.push(Box::new(backward));
+        }
+    }
+    operations.push(Box::new(gradient::WhereBackward::new()));
+    operations.push(Box::new(gradient::CastBackward::new()));
     operations
 }
 

@@ -186,7 +186,13 @@ impl Operation for MatmulBackward {
         let bytes = |spec: &TensorSpec| spec.len() as u64 * spec.dtype.size() as u64;
         let depth = Extents::of(call).map_or(0, |e| e.k as u64);
         Cost {
-            bytes: call.inputs.iter().flatten().chain(&call.outputs).map(bytes).sum(),
+            bytes: call
+                .inputs
+                .iter()
+                .flatten()
+                .chain(&call.outputs)
+                .map(bytes)
+                .sum(),
             flops: 4 * depth * call.input(COTANGENT).len() as u64,
         }
     }

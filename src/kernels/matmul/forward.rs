@@ -36,7 +36,11 @@ pub(super) fn factor_params() -> Vec<ParamSpec> {
     vec![
         ParamSpec::new("trans_a", false, "whether a holds transposes, [..., k, m]"),
         ParamSpec::new("trans_b", false, "whether b holds transposes, [..., n, k]"),
-        ParamSpec::new("alpha", 1.0, "the product's scale; at 0 a and b are not read"),
+        ParamSpec::new(
+            "alpha",
+            1.0,
+            "the product's scale; at 0 a and b are not read",
+        ),
     ]
 }
 
@@ -134,7 +138,9 @@ impl Operation for Matmul {
         }
         let (dtype, shape) = (call.input(0).dtype, extents.result());
         for (name, index) in [("c", C), ("bias", BIAS)] {
-            let Some(input) = &call.inputs[index] else { continue };
+            let Some(input) = &call.inputs[index] else {
+                continue;
+            };
             if input.dtype != dtype {
                 return Err(call.shape_error(format!(
                     "{name} is {} and a {dtype}; they must be of one dtype, convert one with `cast`",
@@ -230,7 +236,13 @@ impl Operation for Matmul {
         let bytes = |spec: &TensorSpec| spec.len() as u64 * spec.dtype.size() as u64;
         let depth = Extents::of(call).map_or(0, |e| e.k as u64);
         Cost {
-            bytes: call.inputs.iter().flatten().chain(&call.outputs).map(bytes).sum(),
+            bytes: call
+                .inputs
+                .iter()
+                .flatten()
+                .chain(&call.outputs)
+                .map(bytes)
+                .sum(),
             flops: 2 * depth * call.outputs[0].len() as u64,
         }
     }

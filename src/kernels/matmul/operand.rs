@@ -1,10 +1,10 @@
 //! Factors as the kernels read them: in place where they can, whatever their
 //! transposition, or through a dense copy.
 
+use crate::dtype::DType;
 use crate::operation::Call;
 use crate::plan::{PlanBuilder, Slot, dense_bytes};
 use crate::spec::row_major;
-use crate::dtype::DType;
 
 /// A factor, logically a batch of matrices of rows by columns.
 #[derive(Debug, Clone)]

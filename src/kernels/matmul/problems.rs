@@ -27,7 +27,13 @@ fn factors(
 
 fn normal(dtype: DType, extents: [usize; 3]) -> Problem {
     let [m, k, n] = extents;
-    factors(format!("{m}x{k}x{n}"), dtype, extents, [false; 2], Fill::NORMAL)
+    factors(
+        format!("{m}x{k}x{n}"),
+        dtype,
+        extents,
+        [false; 2],
+        Fill::NORMAL,
+    )
 }
 
 fn exact(dtype: DType, extents: [usize; 3], trans: [bool; 2]) -> Problem {
@@ -69,7 +75,10 @@ fn probe(dtype: DType) -> Vec<Problem> {
 
 /// The forward pass's problems.
 pub(super) fn forward(dtype: DType, effort: Effort) -> Vec<Problem> {
-    let quick = [normal(dtype, [17, 33, 20]), exact(dtype, [35, 18, 37], [true, false])];
+    let quick = [
+        normal(dtype, [17, 33, 20]),
+        exact(dtype, [35, 18, 37], [true, false]),
+    ];
     if effort == Effort::Quick {
         return quick.into();
     }
@@ -203,7 +212,9 @@ fn finishes(dtype: DType) -> Vec<Problem> {
 
 fn layouts(dtype: DType) -> Vec<Problem> {
     let views = |name: &str, a: TensorSpec, b: TensorSpec, offset: usize| {
-        Problem::new(name).view(a, WHOLE, offset).view(b, WHOLE, offset)
+        Problem::new(name)
+            .view(a, WHOLE, offset)
+            .view(b, WHOLE, offset)
     };
     let spec = |shape: &[usize]| TensorSpec::new(dtype, shape);
     vec![
@@ -272,13 +283,19 @@ fn layouts(dtype: DType) -> Vec<Problem> {
 
 fn numbers(dtype: DType) -> Vec<Problem> {
     let product = |name: &str, a: Fill, b: Fill| {
-        Problem::new(name).input(dtype, [9, 20], a).input(dtype, [20, 12], b)
+        Problem::new(name)
+            .input(dtype, [9, 20], a)
+            .input(dtype, [20, 12], b)
     };
     let spread = |low, high| Fill::Magnitudes { low, high };
     vec![
         product("huge and tiny", spread(-4.0, 4.0), spread(-4.0, 4.0)),
         product("vanishing", spread(-30.0, -20.0), spread(-25.0, -15.0)).zeros_expected(),
-        product("cancelling", Fill::Cycle(vec![1e3, -1e3, 1.0]), Fill::NORMAL),
+        product(
+            "cancelling",
+            Fill::Cycle(vec![1e3, -1e3, 1.0]),
+            Fill::NORMAL,
+        ),
         product(
             "NaN and infinities",
             Fill::Cycle(
@@ -291,7 +308,10 @@ fn numbers(dtype: DType) -> Vec<Problem> {
                     })
                     .collect(),
             ),
-            Fill::Uniform { low: 0.5, high: 1.0 },
+            Fill::Uniform {
+                low: 0.5,
+                high: 1.0,
+            },
         ),
     ]
 }
@@ -331,7 +351,11 @@ pub(super) fn backward(dtype: DType, effort: Effort) -> Vec<Problem> {
         problem([0, 4, 5], [false; 2]).zeros_expected(),
         problem([3, 4, 0], [true, true]).zeros_expected(),
         batch(&[1, 3, 4], &[0, 4, 5], &[0, 3, 5]).zeros_expected(),
-        batch(&[2, 1, 2, 1, 2, 3, 4], &[1, 3, 1, 2, 1, 4, 5], &[2, 3, 2, 2, 2, 3, 5]),
+        batch(
+            &[2, 1, 2, 1, 2, 3, 4],
+            &[1, 3, 1, 2, 1, 4, 5],
+            &[2, 3, 2, 2, 2, 3, 5],
+        ),
         batch(&[3, 4], &[6, 4, 5], &[6, 3, 5]),
         Problem::new("strided views")
             .view(TensorSpec::new(dtype, [14, 9]).strided([1, 14]), WHOLE, 0)

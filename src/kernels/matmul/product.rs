@@ -139,7 +139,10 @@ impl Product {
     fn fold_batch(&mut self) {
         while let Some(axis) = self.batch.len().checked_sub(1) {
             let rows = self.m as isize;
-            let c_folds = self.c.as_ref().is_none_or(|c| c.batch[axis] == rows * c.row);
+            let c_folds = self
+                .c
+                .as_ref()
+                .is_none_or(|c| c.batch[axis] == rows * c.row);
             let folds = axis >= self.summed
                 && self.b.batch[axis] == 0
                 && self.a.batch[axis] == rows * self.a.row_step()
@@ -319,7 +322,12 @@ impl Product {
             step = step.read("c", Slot::Input(c.index), self.a.dtype, Width::Element);
         }
         if let Some(bias) = &self.bias {
-            step = step.read("bias", Slot::Input(bias.index), self.a.dtype, Width::Element);
+            step = step.read(
+                "bias",
+                Slot::Input(bias.index),
+                self.a.dtype,
+                Width::Element,
+            );
         }
         let activation = self.epilogue != Epilogue::None;
         if activation {
@@ -339,7 +347,9 @@ impl Product {
         };
         let c = |f: fn(&Addend) -> isize| self.c.as_ref().map_or(0, |c| f(c) as u32);
         let mut step = step.param_f32(self.alpha).param_f32(self.beta);
-        step = offset(step, &self.c).param(c(|c| c.row)).param(c(|c| c.column));
+        step = offset(step, &self.c)
+            .param(c(|c| c.row))
+            .param(c(|c| c.column));
         step = offset(step, &self.bias);
         step.param(self.bias.as_ref().map_or(0, |b| b.column as u32))
             .param(0)

@@ -60,10 +60,7 @@ const FAST: &[Tile] = &[
 
 /// The portable variant's tiles, largest first: 8 KiB of workgroup memory and
 /// 64 invocations at most.
-const PORTABLE: &[Tile] = &[
-    Tile::new([8, 8], [2, 2], 16),
-    Tile::new([8, 8], [1, 1], 16),
-];
+const PORTABLE: &[Tile] = &[Tile::new([8, 8], [2, 2], 16), Tile::new([8, 8], [1, 1], 16)];
 
 /// What adapters that are a CPU run fastest and compile in the least time.
 const SOFTWARE: &[Tile] = &[Tile::new([8, 8], [1, 1], 16)];
