@@ -1,8 +1,9 @@
 // The gradients of softmax and log_softmax along contiguous rows, one workgroup a row:
 //   softmax:      dx = y * (dy - sum(y * dy))
 //   log_softmax:  dx = dy - exp(y) * sum(dy)
+// Rows that fit are kept in registers: one read and one write of memory.
 
-import super::config::{WORKGROUP, LOG};
+import super::config::{WORKGROUP, ITEMS, LOG, CACHED};
 import super::grid;
 import super::thread::{Builtins, rank};
 import super::y;
@@ -72,6 +73,21 @@ fn exponential(v: Unit) -> Unit {
     return select(exp(v), 0.0, bitcast<u32>(v) == 0xff800000u);
 }
 
+// What is summed along a row.
+fn term(v: Unit, dy: Unit) -> Unit {
+    if LOG {
+        return dy;
+    }
+    return v * dy;
+}
+
+fn gradient(v: Unit, dy: Unit, sum: f32) -> Unit {
+    if LOG {
+        return dy - exponential(v) * sum;
+    }
+    return v * (dy - sum);
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     let row = grid::index(workgroup, params.row);
@@ -80,23 +96,36 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     }
     let first = row * params.units;
     let r = rank(t);
+    var held_y: array<Unit, ITEMS>;
+    var held_dy: array<Unit, ITEMS>;
     var sum = 0.0;
-    for (var c = r; c < params.units; c += WORKGROUP) {
-        let dy = load_cotangent(first + c);
-        if LOG {
-            sum += total(dy);
-        } else {
-            sum += total(dy * load_y(first + c));
+    if CACHED {
+        for (var k = 0u; k < ITEMS; k++) {
+            let c = k * WORKGROUP + r;
+            held_y[k] = Unit();
+            held_dy[k] = Unit();
+            if c < params.units {
+                held_y[k] = load_y(first + c);
+                held_dy[k] = load_cotangent(first + c);
+            }
+            sum += total(term(held_y[k], held_dy[k]));
+        }
+    } else {
+        for (var c = r; c < params.units; c += WORKGROUP) {
+            sum += total(term(load_y(first + c), load_cotangent(first + c)));
         }
     }
     sum = reduce_sum::reduce(sum, t);
-    for (var c = r; c < params.units; c += WORKGROUP) {
-        let dy = load_cotangent(first + c);
-        let v = load_y(first + c);
-        if LOG {
-            store(first + c, dy - exponential(v) * sum);
-        } else {
-            store(first + c, v * (dy - sum));
+    if CACHED {
+        for (var k = 0u; k < ITEMS; k++) {
+            let c = k * WORKGROUP + r;
+            if c < params.units {
+                store(first + c, gradient(held_y[k], held_dy[k], sum));
+            }
+        }
+    } else {
+        for (var c = r; c < params.units; c += WORKGROUP) {
+            store(first + c, gradient(load_y(first + c), load_cotangent(first + c), sum));
         }
     }
 }

@@ -131,11 +131,14 @@ impl Decisions {
     }
 }
 
+/// The operation's name, the main input's dtype, the variant.
+type ProbeKey = (&'static str, DType, Variant);
+
 /// Outcomes of probes, by operation, dtype and variant: `None` for one that
 /// passed, the failure otherwise.
 #[derive(Default)]
 pub(crate) struct Probes {
-    outcomes: Mutex<HashMap<(&'static str, DType, Variant), Option<String>>>,
+    outcomes: Mutex<HashMap<ProbeKey, Option<String>>>,
     /// Changes plans before they are probed and run: how tests inject a wrong variant.
     mutation: Mutex<Option<Mutation>>,
 }
@@ -265,7 +268,11 @@ impl Gpu {
                 }
             }
         }
-        Ok(Prepared::new(self, plan)?)
+        let prepared = Prepared::new(self, plan)?;
+        if may_probe {
+            self.settle().await?;
+        }
+        Ok(prepared)
     }
 
     fn probe_outcome(&self, call: &Call, variant: Variant) -> Option<Option<String>> {

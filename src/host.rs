@@ -229,6 +229,14 @@ impl HostTensor {
         }
     }
 
+    /// As [`HostTensor::to_f32`], without a copy where they are `f32` already.
+    pub(crate) fn values(&self) -> std::borrow::Cow<'_, [f32]> {
+        match &self.data {
+            HostData::F32(v) => v.as_slice().into(),
+            _ => self.to_f32().into(),
+        }
+    }
+
     /// The same elements in another shape.
     ///
     /// # Errors

@@ -36,3 +36,8 @@ pub use plan::BufferView;
 pub use spec::{Alignment, TensorSpec};
 pub use tensor::{Device, Outputs, Tensor};
 pub use wgpu;
+
+/// The README's examples are compiled and run.
+#[cfg(all(doctest, not(target_arch = "wasm32")))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -10,7 +10,10 @@ use crate::operation::{Op, Operation};
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
     let families: Vec<Vec<Box<dyn Operation>>> = vec![
         kernels::elementwise::operations(),
+        kernels::matmul::operations(),
+        kernels::reduce::operations(),
         kernels::softmax::operations(),
+        kernels::sort::operations(),
     ];
     // Registered once for the life of the program.
     families

@@ -24,3 +24,13 @@ fn to_key(x: f32) -> u32 {
 fn from_key(key: u32) -> f32 {
     return bitcast<f32>(key_to_f32(key));
 }
+
+// The keys of -inf and +inf.
+const LOWEST_KEY: u32 = 0x007fffffu;
+const HIGHEST_KEY: u32 = 0xff800000u;
+
+// The key, the same for -0 and +0.
+fn to_ordinal(x: f32) -> u32 {
+    let b = bitcast<u32>(x);
+    return f32_to_key(select(b, 0u, b == 0x80000000u));
+}

@@ -21,3 +21,11 @@ fn to_key(x: i32) -> u32 {
 fn from_key(key: u32) -> i32 {
     return bitcast<i32>(key ^ 0x80000000u);
 }
+
+// The keys of the smallest and the largest number.
+const LOWEST_KEY: u32 = 0u;
+const HIGHEST_KEY: u32 = 0xffffffffu;
+
+fn to_ordinal(x: i32) -> u32 {
+    return to_key(x);
+}

@@ -21,3 +21,11 @@ fn to_key(x: u32) -> u32 {
 fn from_key(key: u32) -> u32 {
     return key;
 }
+
+// The keys of the smallest and the largest number.
+const LOWEST_KEY: u32 = 0u;
+const HIGHEST_KEY: u32 = 0xffffffffu;
+
+fn to_ordinal(x: u32) -> u32 {
+    return to_key(x);
+}

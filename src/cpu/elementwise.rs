@@ -107,7 +107,11 @@ impl<'a> Operand<'a> {
             index[axis] = rest % self.shape[axis];
             rest /= self.shape[axis];
         }
-        let mut at: isize = index.iter().zip(strides).map(|(&i, &s)| i as isize * s).sum();
+        let mut at: isize = index
+            .iter()
+            .zip(strides)
+            .map(|(&i, &s)| i as isize * s)
+            .sum();
         for _ in 0..count {
             f(at as usize);
             for axis in (0..rank).rev() {
@@ -172,10 +176,16 @@ pub(crate) fn compute_f32(output: &TensorSpec, f: impl Fn(usize, &mut [f32]) + S
             chunk.convert_from_f32_slice(values);
         }),
         DType::I32 => narrowed(&mut tensor, f, |values, chunk: &mut [i32]| {
-            chunk.iter_mut().zip(values).for_each(|(to, v)| *to = *v as i32);
+            chunk
+                .iter_mut()
+                .zip(values)
+                .for_each(|(to, v)| *to = *v as i32);
         }),
         DType::U32 => narrowed(&mut tensor, f, |values, chunk: &mut [u32]| {
-            chunk.iter_mut().zip(values).for_each(|(to, v)| *to = *v as u32);
+            chunk
+                .iter_mut()
+                .zip(values)
+                .for_each(|(to, v)| *to = *v as u32);
         }),
     }
     tensor
@@ -256,11 +266,17 @@ pub(crate) fn binary(
             let a = a.read(start, chunk.len(), first);
             let b = b.read(start, chunk.len(), second);
             let pairs = a.iter().zip(b);
-            chunk.iter_mut().zip(pairs).for_each(|(y, (&a, &b))| *y = f(a, b));
+            chunk
+                .iter_mut()
+                .zip(pairs)
+                .for_each(|(y, (&a, &b))| *y = f(a, b));
         })
     }
     let dtype = a.dtype();
-    let operands = [Operand::new(a, &output.shape), Operand::new(b, &output.shape)];
+    let operands = [
+        Operand::new(a, &output.shape),
+        Operand::new(b, &output.shape),
+    ];
     let [a, b] = &operands;
     match (dtype, float) {
         (DType::I32, _) => integers([a, b], output, integer.cpu_i32),
@@ -343,14 +359,20 @@ pub(crate) fn cast(x: &HostTensor, to: DType) -> Result<HostTensor> {
         (HostData::I32(v), _) => compute_f32(&output, |start, chunk| {
             let from = &v[start..start + chunk.len()];
             match to {
-                DType::BF16 => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = odd(x.into())),
+                DType::BF16 => chunk
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, &x)| *y = odd(x.into())),
                 _ => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = x as f32),
             }
         }),
         (HostData::U32(v), _) => compute_f32(&output, |start, chunk| {
             let from = &v[start..start + chunk.len()];
             match to {
-                DType::BF16 => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = odd(x.into())),
+                DType::BF16 => chunk
+                    .iter_mut()
+                    .zip(from)
+                    .for_each(|(y, &x)| *y = odd(x.into())),
                 _ => chunk.iter_mut().zip(from).for_each(|(y, &x)| *y = x as f32),
             }
         }),
@@ -437,7 +459,11 @@ pub(crate) fn masked(
     let values: &[f32] = cotangent.read(start, chunk.len(), &mut buffer);
     let mut k = 0;
     Operand::new(condition, shape).positions(start, chunk.len(), |at| {
-        chunk[k] = if (words[at] != 0) == holds { values[k] } else { 0.0 };
+        chunk[k] = if (words[at] != 0) == holds {
+            values[k]
+        } else {
+            0.0
+        };
         k += 1;
     });
 }
@@ -471,8 +497,9 @@ pub(crate) fn summed(
     let count = axes.terms();
     let sums = parallel::map(output.len(), |element| {
         let first = offset(&axes.kept, element);
-        let of_element: Vec<f32> =
-            (0..count).map(|t| terms[first + offset(&axes.summed, t)]).collect();
+        let of_element: Vec<f32> = (0..count)
+            .map(|t| terms[first + offset(&axes.summed, t)])
+            .collect();
         parallel::sum(&of_element)
     });
     HostTensor::from_f32(output.dtype, &output.shape, sums)
@@ -494,12 +521,16 @@ pub(crate) fn map(
     inputs: &[&HostTensor],
     output: &TensorSpec,
 ) -> Result<HostTensor> {
-    let operands: Vec<Operand> =
-        inputs.iter().map(|x| Operand::new(x, &output.shape)).collect();
+    let operands: Vec<Operand> = inputs
+        .iter()
+        .map(|x| Operand::new(x, &output.shape))
+        .collect();
     let failure = std::sync::Mutex::new(None);
     let evaluate = |start: usize, chunk: &mut [u32]| {
-        let words: Vec<Vec<u32>> =
-            operands.iter().map(|operand| operand.words(start, chunk.len())).collect();
+        let words: Vec<Vec<u32>> = operands
+            .iter()
+            .map(|operand| operand.words(start, chunk.len()))
+            .collect();
         let mut arguments = vec![0; operands.len()];
         let outcome = SCRATCH.with_borrow_mut(|scratch| {
             for (k, result) in chunk.iter_mut().enumerate() {

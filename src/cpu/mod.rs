@@ -2,5 +2,8 @@
 
 pub(crate) mod elementwise;
 pub mod math;
+pub(crate) mod matmul;
 pub(crate) mod parallel;
+pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod sort;

@@ -1,6 +1,7 @@
 //! All cores, where the feature `parallel` is on; and sums whose error stays small.
 
 /// Below this many elements a thread is not worth its start.
+#[cfg(feature = "parallel")]
 const GRAIN: usize = 1 << 14;
 
 /// Calls `f` with each chunk of `size` elements and its number, in any order.
@@ -36,6 +37,38 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
             .collect();
     }
     (0..n).map(f).collect()
+}
+
+/// Both results, on two threads where `parallel` holds.
+pub(crate) fn join_if<A: Send, B: Send>(
+    parallel: bool,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    #[cfg(feature = "parallel")]
+    if parallel {
+        return rayon::join(a, b);
+    }
+    let _ = parallel;
+    (a(), b())
+}
+
+/// Calls `f` with each item, in any order.
+pub(crate) fn for_each<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
+    #[cfg(feature = "parallel")]
+    if items.len() > 1 {
+        use rayon::prelude::*;
+        return items.into_par_iter().for_each(f);
+    }
+    items.into_iter().for_each(f);
+}
+
+/// How many threads there are to share work.
+pub(crate) fn threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
 }
 
 /// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that

@@ -170,15 +170,32 @@ pub fn device_requirements(adapter: &wgpu::Adapter) -> (wgpu::Features, wgpu::Li
     (adapter.features() & useful, adapter.limits())
 }
 
-/// Whether the page asked for subgroups on wgpu's behalf, whose web backend does not know the feature.
+/// What the page asked for, or knows, on behalf of wgpu's web backend (see `web/adapter.js`).
 #[cfg(all(target_arch = "wasm32", feature = "web"))]
-pub(crate) fn browser_subgroups() -> bool {
-    js_sys::Reflect::get(&js_sys::global(), &"portcullisSubgroups".into())
-        .is_ok_and(|v| v.as_bool() == Some(true))
+pub(crate) mod browser {
+    fn global(name: &str) -> Option<js_sys::wasm_bindgen::JsValue> {
+        js_sys::Reflect::get(&js_sys::global(), &name.into()).ok()
+    }
+
+    /// Whether the device was requested with subgroups.
+    pub fn subgroups() -> bool {
+        global("portcullisSubgroups").is_some_and(|v| v.as_bool() == Some(true))
+    }
+
+    /// The adapter's vendor and architecture.
+    pub fn adapter_name() -> Option<String> {
+        global("portcullisAdapter")?.as_string()
+    }
 }
 
-/// Whether the page asked for subgroups on wgpu's behalf: never outside a browser.
+/// Outside browsers wgpu needs no help.
 #[cfg(not(all(target_arch = "wasm32", feature = "web")))]
-pub(crate) fn browser_subgroups() -> bool {
-    false
+pub(crate) mod browser {
+    pub fn subgroups() -> bool {
+        false
+    }
+
+    pub fn adapter_name() -> Option<String> {
+        None
+    }
 }

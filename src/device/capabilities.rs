@@ -1,6 +1,8 @@
 //! What a device can do, as plain data: plans are functions of it, and tests
 //! lower its limits.
 
+use crate::device::adapters;
+
 /// Which adapter and driver: the key under which probes and tunings are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AdapterIdentity {
@@ -103,11 +105,14 @@ impl Capabilities {
         // wgpu's web backend does not know the feature: there the page asks for
         // it, and subgroup sizes tell that it was granted.
         let subgroups = features.contains(wgpu::Features::SUBGROUP)
-            || (browser
-                && info.subgroup_min_size >= 4
-                && crate::device::adapters::browser_subgroups());
+            || (browser && info.subgroup_min_size >= 4 && adapters::browser::subgroups());
+        let mut identity = AdapterIdentity::of(&info);
+        if identity.name.is_empty() {
+            identity.name =
+                adapters::browser::adapter_name().unwrap_or_else(|| "unnamed adapter".into());
+        }
         Capabilities {
-            identity: AdapterIdentity::of(&info),
+            identity,
             limits: device.limits(),
             subgroups: subgroups.then_some(SubgroupSizes {
                 min: info.subgroup_min_size.max(1),

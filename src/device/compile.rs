@@ -76,18 +76,20 @@ impl Gpu {
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
                 constants: &[],
-                zero_initialize_workgroup_memory: !kernel.unchecked,
+                zero_initialize_workgroup_memory: !kernel.unzeroed,
             },
             cache: None,
         });
         let [internal, validation] = scopes;
+        let root = kernel.root;
+        let refused = move |error: wgpu::Error| Error::Kernel {
+            kernel: root.into(),
+            message: error.to_string(),
+        };
         // Scopes are a stack: the last pushed is popped first. Both are always popped.
-        let errors = [self.pop(validation), self.pop(internal)];
+        let errors = [self.pop(validation, refused), self.pop(internal, refused)];
         match errors.into_iter().flatten().next() {
-            Some(error) => Err(Error::Kernel {
-                kernel: kernel.root.into(),
-                message: error.to_string(),
-            }),
+            Some(error) => Err(error),
             None => Ok(Pipeline { pipeline, layout }),
         }
     }

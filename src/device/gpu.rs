@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -31,12 +32,19 @@ struct Inner {
     decisions: Decisions,
     probes: Probes,
     report: Mutex<PreparedReport>,
+    #[cfg(target_arch = "wasm32")]
+    late: Mutex<Vec<LateError>>,
 }
+
+/// What an error scope of a browser will have caught: known only after the call has returned.
+#[cfg(target_arch = "wasm32")]
+type LateError = Pin<Box<dyn Future<Output = Option<Error>>>>;
 
 #[derive(PartialEq, Eq, Hash)]
 struct PipelineKey {
     text: String,
     unchecked: bool,
+    unzeroed: bool,
     layout: Vec<bool>,
 }
 
@@ -142,6 +150,8 @@ impl Gpu {
             decisions: Decisions::default(),
             probes: Probes::default(),
             report: Mutex::default(),
+            #[cfg(target_arch = "wasm32")]
+            late: Mutex::default(),
         }))
     }
 
@@ -277,6 +287,7 @@ impl Gpu {
         let key = PipelineKey {
             text: linked.text,
             unchecked: kernel.unchecked,
+            unzeroed: kernel.unzeroed,
             layout,
         };
         let found = lock(&self.0.pipelines).get(&key).cloned();
@@ -342,35 +353,77 @@ impl Gpu {
         .map(|filter| self.0.device.push_error_scope(filter));
         let value = call(&self.0.device);
         let [memory, validation] = scopes;
-        let validation = self.pop(validation);
-        let memory = self.pop(memory);
+        let (operation, of) = (operation.to_string(), what.to_string());
+        let validation = self.pop(validation, move |error| Error::Device {
+            operation,
+            message: format!("{of}: {error}"),
+        });
+        let what = what.to_string();
+        let memory = self.pop(memory, move |_| Error::OutOfMemory { what, bytes });
         if let Some(error) = self.loss() {
             return Err(error);
         }
-        match (memory, validation) {
-            (Some(_), _) => Err(Error::OutOfMemory {
-                what: what.into(),
-                bytes,
-            }),
-            (None, Some(error)) => Err(Error::Device {
-                operation: operation.into(),
-                message: format!("{what}: {error}"),
-            }),
-            (None, None) => Ok(value),
+        memory.or(validation).map_or(Ok(value), Err)
+    }
+
+    /// What a scope caught, as one of our errors, where that is known at once:
+    /// natively it always is. In browsers it shows at [`Gpu::settle`].
+    pub(crate) fn pop(
+        &self,
+        scope: wgpu::ErrorScopeGuard,
+        typed: impl FnOnce(wgpu::Error) -> Error + 'static,
+    ) -> Option<Error> {
+        let mut future = Box::pin(scope.pop());
+        match poll_once(future.as_mut()) {
+            Poll::Ready(error) => error.map(typed),
+            Poll::Pending => {
+                #[cfg(target_arch = "wasm32")]
+                self.expect_late(Box::pin(async move { future.await.map(typed) }));
+                None
+            }
         }
     }
 
-    /// What a scope caught, where that is known at once: natively it always is.
-    pub(crate) fn pop(&self, scope: wgpu::ErrorScopeGuard) -> Option<wgpu::Error> {
-        let mut future = std::pin::pin!(scope.pop());
-        match future
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
-            Poll::Ready(error) => error,
-            Poll::Pending => None,
+    #[cfg(target_arch = "wasm32")]
+    fn expect_late(&self, error: LateError) {
+        let mut late = lock(&self.0.late);
+        // A program that never reads must not collect them without end.
+        if late.len() >= 256 {
+            late.retain_mut(|error| match poll_once(error.as_mut()) {
+                Poll::Ready(None) => false,
+                Poll::Ready(known) => {
+                    *error = Box::pin(std::future::ready(known));
+                    true
+                }
+                Poll::Pending => true,
+            });
         }
+        late.push(error);
     }
+
+    /// Waits until it is known whether the device accepted everything asked of
+    /// it so far. Natively that is known when a call returns.
+    ///
+    /// # Errors
+    /// The first error, if any.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) async fn settle(&self) -> Result<()> {
+        let late = std::mem::take(&mut *lock(&self.0.late));
+        let mut first = None;
+        for error in late {
+            first = first.or(error.await);
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) async fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -110,10 +110,13 @@ impl Gpu {
             }
         });
         self.drive();
-        Mapped(mapping).await.map_err(|e| {
-            self.loss()
-                .unwrap_or_else(|| Error::DeviceLost(e.to_string()))
-        })?;
+        let mapped = Mapped(mapping).await;
+        if let (Err(_), Some(loss)) = (&mapped, self.loss()) {
+            return Err(loss);
+        }
+        // What the device refused before explains why a mapping failed, and makes what it holds worthless.
+        self.settle().await?;
+        mapped.map_err(|e| Error::DeviceLost(e.to_string()))?;
         let range = slice.get_mapped_range().map_err(|e| Error::Device {
             operation: "read".into(),
             message: e.to_string(),

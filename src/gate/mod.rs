@@ -9,6 +9,7 @@ mod fill;
 mod measure;
 #[doc(hidden)]
 pub mod oracle;
+mod plans;
 mod problem;
 mod report;
 mod sweep;
@@ -22,6 +23,7 @@ pub use fill::Fill;
 pub use measure::{
     Clock, Measurement, Overhead, Repeats, copy_bandwidth, measure, measure_cpu, overhead,
 };
+pub use plans::{Planned, plans};
 pub use problem::{Effort, Instance, Problem, ProblemInput};
 pub use report::{Row, Status};
 pub use sweep::{Item, Selection, error_row, sweep_cpu, sweep_gpu};

@@ -108,11 +108,11 @@ impl Problem {
         self
     }
 
-    /// Generates the inputs.
+    /// The call that this problem makes.
     ///
     /// # Errors
-    /// When the operation refuses them: a fault of the problem.
-    pub fn build(&self, operation: Op, dtype: DType) -> Result<Instance> {
+    /// When the operation refuses the inputs: a fault of the problem.
+    pub fn call(&self, operation: Op) -> Result<Call> {
         let specs = self
             .inputs
             .iter()
@@ -125,6 +125,15 @@ impl Problem {
         if self.shared_buffers {
             call = call.with_shared_buffers();
         }
+        Ok(call)
+    }
+
+    /// Generates the inputs.
+    ///
+    /// # Errors
+    /// As [`Problem::call`].
+    pub fn build(&self, operation: Op, dtype: DType) -> Result<Instance> {
+        let call = self.call(operation)?;
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for (i, input) in self.inputs.iter().enumerate() {
             let Some(ProblemInput { spec, fill, offset }) = input else {

@@ -248,7 +248,6 @@ pub(crate) use each_unary;
 /// Every operation on one number.
 pub static UNARY: &[UnaryMath] = each_unary!(unary);
 
-
 macro_rules! binary_derivative {
     () => {
         None
@@ -350,7 +349,6 @@ pub(crate) use each_integer_unary;
 /// Operations on one integer that floats lack.
 pub static INTEGER_UNARY: &[IntegerMath<IntegerUnary>] = each_integer_unary!(integer_unary_only);
 
-
 macro_rules! integer_binary {
     ($($name:ident, $doc:literal;)*) => {
         &[$(IntegerMath {
@@ -381,7 +379,6 @@ pub(crate) use each_integer_binary;
 
 /// Operations on two integers that floats lack.
 pub static INTEGER_BINARY: &[IntegerMath<IntegerBinary>] = each_integer_binary!(integer_binary);
-
 
 /// The operation on one number of this name.
 pub fn unary(name: &str) -> Option<&'static UnaryMath> {

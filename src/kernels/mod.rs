@@ -3,5 +3,8 @@
 pub mod elementwise;
 #[doc(hidden)]
 pub mod math_table;
+pub mod matmul;
+pub mod reduce;
 pub(crate) mod rows;
 pub mod softmax;
+pub mod sort;

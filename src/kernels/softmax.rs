@@ -293,7 +293,6 @@ impl Operation for Softmax {
         }
         let strided = TensorSpec::new(dtype, [33, 20]).strided([1, 35]);
         problems.extend([
-            rows(70_000, 3),
             rows(3, 70_001),
             Problem::new("7x5x3 axis=1")
                 .input(dtype, [7, 5, 3], scaled.clone())
@@ -314,14 +313,16 @@ impl Operation for Softmax {
                 .shared_buffers(),
             Problem::new("empty").input(dtype, [0, 5], scaled.clone()),
             Problem::new("empty rows").input(dtype, [5, 0], scaled.clone()),
-            Problem::new("huge numbers").input(
-                dtype,
-                [4, 100],
-                Fill::Magnitudes {
-                    low: 0.0,
-                    high: 4.5,
-                },
-            ),
+            Problem::new("huge numbers")
+                .input(
+                    dtype,
+                    [4, 100],
+                    Fill::Magnitudes {
+                        low: 0.0,
+                        high: 4.5,
+                    },
+                )
+                .zeros_expected(),
             Problem::new("equal numbers").input(dtype, [3, 64], Fill::Constant(-7.0)),
             Problem::new("row of -inf")
                 .input(dtype, [4, 33], Fill::Constant(f64::NEG_INFINITY))
@@ -348,7 +349,7 @@ impl Operation for Softmax {
         ]);
         if effort == Effort::Full {
             problems.extend((1..=70).map(|columns| rows(3, columns)));
-            problems.extend([rows(1, 1_000_003), rows(2048, 2048)]);
+            problems.extend([rows(70_000, 3), rows(1, 1_000_003), rows(2048, 2048)]);
         }
         problems
     }
@@ -479,7 +480,6 @@ impl Operation for SoftmaxBackward {
             return problems;
         }
         problems.extend([
-            rows(70_000, 3),
             rows(2, 9001),
             Problem::new("7x5x3 axis=1")
                 .input(dtype, [7, 5, 3], y.clone())

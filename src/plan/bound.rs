@@ -236,7 +236,7 @@ fn bind_tensor(
     }
     let size = spec.dtype.size() as u64;
     let available = view.buffer.size();
-    if view.offset % size != 0 {
+    if !view.offset.is_multiple_of(size) {
         return error(format!(
             "starts {} bytes into its buffer, not at a multiple of {size}",
             view.offset
@@ -256,7 +256,7 @@ fn bind_tensor(
     let (start, stop) = match spec.alignment {
         Alignment::Binding if spec.is_dense() => {
             let stop = end.next_multiple_of(16);
-            if view.offset % alignment != 0 || stop > available {
+            if !view.offset.is_multiple_of(alignment) || stop > available {
                 return error(format!(
                     "starts {} bytes into a buffer of {available}; this plan needs a start at a multiple of {alignment} and {} bytes behind the view up to a multiple of 16. Plan with `TensorSpec::unaligned`",
                     view.offset,

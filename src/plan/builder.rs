@@ -10,7 +10,7 @@ use crate::operation::{Call, Variant};
 use crate::plan::kernel::{
     Access, Constant, Kernel, KernelBinding, ModuleInstance, ModuleText, Width,
 };
-use crate::spec::{TensorSpec, broadcast_strides, row_major};
+use crate::spec::{TensorSpec, row_major};
 
 /// The most axes that a strided view may have, after neighbours that lie
 /// contiguously are merged.
@@ -119,6 +119,11 @@ impl<'a> PlanBuilder<'a> {
     /// The variant being planned.
     pub fn variant(&self) -> Variant {
         self.variant
+    }
+
+    /// What the device can do.
+    pub fn capabilities(&self) -> &'a Capabilities {
+        self.capabilities
     }
 
     /// Whether kernels of this plan use subgroup operations.
@@ -267,6 +272,7 @@ impl<'a> PlanBuilder<'a> {
                 constants: Vec::new(),
                 flags: Vec::new(),
                 unchecked: false,
+                unzeroed: false,
                 shared_buffers,
             },
             slots: Vec::new(),
@@ -342,15 +348,6 @@ pub(crate) fn merge_axes(shape: &[usize], strides: &[isize]) -> Vec<(usize, isiz
         axes.push((shape.iter().product(), 1));
     }
     axes
-}
-
-/// Axes of `spec` read as if it had `shape`, which it broadcasts to.
-pub(crate) fn broadcast_axes(spec: &TensorSpec, shape: &[usize]) -> Vec<(usize, isize)> {
-    shape
-        .iter()
-        .copied()
-        .zip(broadcast_strides(spec, shape))
-        .collect()
 }
 
 fn check_bindings(plan: &Plan, capabilities: &Capabilities) -> Result<()> {
@@ -495,6 +492,14 @@ impl StepBuilder<'_, '_> {
     /// that the plan accepts and that no workgroup memory is read before it is written.
     pub fn unchecked(mut self) -> Self {
         self.kernel.unchecked = self.plan.capabilities.unchecked_shaders;
+        self.unzeroed()
+    }
+
+    /// Leaves workgroup memory as the last workgroup left it: the code that
+    /// would zero it takes OpenGL drivers seconds to compile. The caller knows
+    /// that no invocation reads a word of it before one has written that word.
+    pub fn unzeroed(mut self) -> Self {
+        self.kernel.unzeroed = true;
         self
     }
 
@@ -522,10 +527,10 @@ impl StepBuilder<'_, '_> {
     }
 
     /// Appends extents, then strides, as two `array<vec4<u32>, 2>` at the next
-    /// multiple of 16 bytes: up to [`MAX_STRIDED_RANK`] axes, outermost first.
+    /// multiple of 16 bytes: up to 8 axes, outermost first.
     /// Strides are two's complement, so that wrapping arithmetic walks backwards.
     pub fn axes(mut self, axes: &[(usize, isize)]) -> Self {
-        while self.params.len() % 4 != 0 {
+        while !self.params.len().is_multiple_of(4) {
             self.params.push(Param::Word(0));
         }
         let word = |i: usize, f: fn(&(usize, isize)) -> u32| Param::Word(axes.get(i).map_or(0, f));
@@ -604,7 +609,7 @@ impl StepBuilder<'_, '_> {
             return;
         }
         self.params[0] = Param::Word(x as u32);
-        while self.params.len() % 4 != 0 {
+        while !self.params.len().is_multiple_of(4) {
             self.params.push(Param::Word(0));
         }
         self.plan.steps.push(Step {

@@ -103,10 +103,11 @@ pub struct Kernel {
     pub constants: Vec<(&'static str, Constant)>,
     /// Flags for `@if`.
     pub flags: Vec<&'static str>,
-    /// Compiled without run-time checks and zeroed workgroup memory. Only where
-    /// the plan proves every index in range and every read of workgroup memory
-    /// preceded by a write; the proof stands beside the plan.
+    /// Compiled without run-time checks. Only where the plan proves every index
+    /// in range; the proof stands beside the plan.
     pub unchecked: bool,
+    /// Workgroup memory is not zeroed first. Only where every read of it is preceded by a write.
+    pub unzeroed: bool,
     /// Whether inputs may share buffers with outputs: they are then declared writable.
     pub shared_buffers: bool,
 }
@@ -115,6 +116,15 @@ impl Kernel {
     /// Whether the kernel uses subgroup operations.
     pub fn uses_subgroups(&self) -> bool {
         self.flags.contains(&"subgroup")
+    }
+
+    /// Replaces a module's text, for tests that plant faults; whether there is such a module.
+    #[doc(hidden)]
+    pub fn replace_module(&mut self, name: &str, text: &str) -> bool {
+        let found = self.modules.iter_mut().find(|m| m.name == name);
+        found
+            .map(|module| module.text = ModuleText::Text(text.into()))
+            .is_some()
     }
 
     /// The WGSL that is compiled. `browser` adds the directive that browsers require and naga refuses.

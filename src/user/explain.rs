@@ -193,6 +193,14 @@ fn made_of(module: &Module, ty: Handle<naga::Type>) -> Vec<bool> {
     result
 }
 
+/// A message on one line, of a length to be read: naga quotes identifiers of
+/// any length.
 fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+    const LONGEST: usize = 2000;
+    let mut line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(end);
+        line.push_str(" ...");
+    }
+    line
 }

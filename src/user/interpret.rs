@@ -4,6 +4,7 @@ use super::compile::compile;
 use super::machine::{self, Scratch};
 use super::parse::{FunctionHandle, UserModule};
 use super::program::{Program, STEP_LIMIT};
+use super::room::with_room;
 use super::types::{ScalarType, Signature, Type};
 use crate::error::{Error, Result};
 
@@ -35,7 +36,8 @@ impl Interpreter {
     /// # Errors
     /// [`Error::Wgsl`] when the function takes pointers or is too large.
     pub fn new(module: &UserModule, function: FunctionHandle) -> Result<Interpreter> {
-        let program = compile(module, function.0)?;
+        let program = with_room(|| compile(module, function.0))
+            .unwrap_or_else(|| Err(module.source.error_at(0, "this text failed to compile")))?;
         let Some(signature) = module.signature_of(function.0) else {
             return Err(module.source.error_at(0, "no such function"));
         };

@@ -14,6 +14,7 @@ mod machine;
 mod parse;
 mod portability;
 mod program;
+mod room;
 mod scalar;
 mod scan;
 mod types;

@@ -8,6 +8,7 @@ use super::check;
 use super::explain::{parse_error, place_of_type, validation_error};
 use super::layout::{Layouts, describe};
 use super::location::Source;
+use super::room::with_room;
 use super::scan::scan;
 use super::types::{Signature, Type};
 use crate::error::Result;
@@ -155,26 +156,4 @@ fn parse_and_validate(source: &Source) -> Result<(Module, ModuleInfo, Layouts)> 
     .validate(&module)
     .map_err(|error| validation_error(source, &module, &error))?;
     Ok((module, info, layouts))
-}
-
-/// Runs naga with a stack that its recursion over texts that [`scan`] lets
-/// pass cannot exhaust. `None` when it panicked.
-#[cfg(not(target_arch = "wasm32"))]
-fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
-    const STACK: usize = 16 << 20;
-    std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .name("naga".into())
-            .stack_size(STACK)
-            .spawn_scoped(scope, work)
-            .ok()?
-            .join()
-            .ok()
-    })
-}
-
-/// There are no threads to be had in browsers.
-#[cfg(target_arch = "wasm32")]
-fn with_room<T>(work: impl FnOnce() -> T) -> Option<T> {
-    Some(work())
 }

@@ -72,7 +72,7 @@ impl Unary {
             Unary::AbsI => (a as i32).wrapping_abs() as u32,
             Unary::SignF => sign(f(a)).to_bits(),
             Unary::SignI => (a as i32).signum() as u32,
-            Unary::Saturate => f(a).max(0.0).min(1.0).to_bits(),
+            Unary::Saturate => f(a).clamp(0.0, 1.0).to_bits(),
             Unary::Cos => f(a).cos().to_bits(),
             Unary::Cosh => f(a).cosh().to_bits(),
             Unary::Sin => f(a).sin().to_bits(),
@@ -191,7 +191,7 @@ impl Ternary {
             Ternary::ClampU => a.max(b).min(c),
             Ternary::Mix => (f(a) * (1.0 - f(c)) + f(b) * f(c)).to_bits(),
             Ternary::SmoothStep => {
-                let t = ((f(c) - f(a)) / (f(b) - f(a))).max(0.0).min(1.0);
+                let t = ((f(c) - f(a)) / (f(b) - f(a))).clamp(0.0, 1.0);
                 (t * t * (3.0 - 2.0 * t)).to_bits()
             }
             Ternary::ExtractI => match field(b, c) {

@@ -11,12 +11,17 @@ use crate::error::{Error, Result};
 /// The longest text taken, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 /// The deepest nesting of brackets taken.
-const MAX_NESTING: usize = 256;
+const MAX_NESTING: usize = if SMALL_STACK { 96 } else { 256 };
 /// The greatest depth taken of brackets, operators and `else` branches together.
-const MAX_DEPTH: usize = 512;
+const MAX_DEPTH: usize = if SMALL_STACK { 192 } else { 512 };
+/// Browsers give a module 1 MiB of stack; elsewhere naga runs with more.
+const SMALL_STACK: bool = cfg!(target_arch = "wasm32");
 /// The most module-scope declarations taken: naga walks the chains that they
 /// form by recursion.
 const MAX_DECLARATIONS: usize = 2048;
+/// The most tokens taken in functions: naga's time grows with the square of a
+/// function's length, to minutes for a megabyte.
+const MAX_TOKENS: usize = 1 << 16;
 
 /// Attributes that say something about a struct's layout or a call's result,
 /// and nothing about pipelines.
@@ -56,6 +61,8 @@ pub(super) fn scan(text: &str, source: &Source) -> Result<()> {
         module_chain: 0,
         depth: 0,
         declarations: 0,
+        in_function: false,
+        tokens: 0,
         previous: None,
     }
     .run(text)
@@ -69,6 +76,10 @@ struct Scanner<'a> {
     /// The number of open brackets plus all their chains.
     depth: usize,
     declarations: usize,
+    /// Whether the last declaration to start was a function.
+    in_function: bool,
+    /// The number of tokens in functions.
+    tokens: usize,
     previous: Option<Token<'a>>,
 }
 
@@ -104,6 +115,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn token(&mut self, token: Token<'a>, offset: usize) -> Result<()> {
+        self.tokens += self.in_function as usize;
+        if self.tokens > MAX_TOKENS {
+            return Err(self.source.error_at(
+                offset,
+                format!("the functions are longer than {MAX_TOKENS} tokens"),
+            ));
+        }
         match token {
             Token::Word(word) => self.word(word, offset)?,
             Token::Number => {}
@@ -175,6 +193,7 @@ impl<'a> Scanner<'a> {
                     return refuse(format!("more than {MAX_DECLARATIONS} declarations"));
                 }
                 self.declarations += 1;
+                self.in_function = word == "fn";
             }
             _ if DIRECTIVES.contains(&word) && self.at_declaration() => {
                 return refuse(format!("`{word}`: directives are not for operators"));

@@ -71,7 +71,11 @@ pub(crate) fn settle(dtype: DType, alternatives: impl IntoIterator<Item = Judged
         };
         let reach = distance + bound;
         // A number where another alternative is none: anything goes.
-        allowed = if reach.is_nan() { f64::INFINITY } else { allowed.max(reach) };
+        allowed = if reach.is_nan() {
+            f64::INFINITY
+        } else {
+            allowed.max(reach)
+        };
     }
     (value, allowed)
 }
@@ -155,7 +159,11 @@ pub(crate) fn integer_unary(name: &str, x: &HostTensor, values: [f64; 2]) -> Exp
         "bit_not" => -1 - x,
         _ => i128::MAX,
     };
-    wrapped(dtype, x.shape(), integers(x, x.shape()).into_iter().map(exact))
+    wrapped(
+        dtype,
+        x.shape(),
+        integers(x, x.shape()).into_iter().map(exact),
+    )
 }
 
 /// Functions of two integers, in integers too wide to overflow.
@@ -170,8 +178,20 @@ pub(crate) fn integer_binary(
         "add" => a + b,
         "sub" => a - b,
         "mul" => a * b,
-        "div" => if b == 0 { a } else { a / b },
-        "rem" => if b == 0 { 0 } else { a % b },
+        "div" => {
+            if b == 0 {
+                a
+            } else {
+                a / b
+            }
+        }
+        "rem" => {
+            if b == 0 {
+                0
+            } else {
+                a % b
+            }
+        }
         "min" => a.min(b),
         "max" => a.max(b),
         // A negative power is a fraction, which is cut to 0.
@@ -262,7 +282,9 @@ pub(crate) fn cast(x: &HostTensor, to: DType) -> Result<Expected> {
         }
         DType::BF16 => {
             let narrow = |bits| bf16::from_bits(bits).to_f64();
-            let bits = values.iter().map(|&v| nearest(v, 0x7f80, 2f64.powi(128), narrow));
+            let bits = values
+                .iter()
+                .map(|&v| nearest(v, 0x7f80, 2f64.powi(128), narrow));
             HostTensor::new(shape, bits.map(bf16::from_bits).collect())?
         }
     };
@@ -292,7 +314,11 @@ fn nearest(v: f64, infinity: u16, end: f64, value: impl Fn(u16) -> f64) -> u16 {
         infinity
     } else {
         let (below, above) = (magnitude - at(low), at(up) - magnitude);
-        if below < above || (below == above && low % 2 == 0) { low } else { up }
+        if below < above || (below == above && low % 2 == 0) {
+            low
+        } else {
+            up
+        }
     };
     bits | if v.is_sign_negative() { 0x8000 } else { 0 }
 }
@@ -434,19 +460,30 @@ pub(crate) fn map(
             continue;
         }
         for factor in [1.0 - 4.0 * U, 1.0 + 4.0 * U] {
-            let moved = input.to_f32().iter().map(|&x| (x as f64 * factor) as f32).collect();
+            let moved = input
+                .to_f32()
+                .iter()
+                .map(|&x| (x as f64 * factor) as f32)
+                .collect();
             let mut inputs = exact.clone();
             inputs[k] = HostTensor::from_f32(DType::F32, input.shape(), moved)?;
             let other = evaluate(&inputs)?.to_f64();
             for ((allowed, y), other) in allowed.iter_mut().zip(&values).zip(other) {
                 let distance = (other - y).abs();
                 if !(other == *y || (other.is_nan() && y.is_nan())) {
-                    *allowed += if distance.is_nan() { f64::INFINITY } else { distance };
+                    *allowed += if distance.is_nan() {
+                        f64::INFINITY
+                    } else {
+                        distance
+                    };
                 }
             }
         }
     }
     Ok(close(
-        values.into_iter().zip(allowed).map(|judged| stored(output.dtype, judged)),
+        values
+            .into_iter()
+            .zip(allowed)
+            .map(|judged| stored(output.dtype, judged)),
     ))
 }

@@ -3,6 +3,9 @@
 pub mod bounds;
 pub(crate) mod elementwise;
 pub mod math;
+pub(crate) mod matmul;
+pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod sort;
 
 pub(crate) use crate::gate::compare::store_rounding;

@@ -53,9 +53,7 @@ pub(crate) fn softmax(x: &HostTensor, rows: &Rows, log: bool) -> Expected {
             let d = values[p] - max;
             let (y, error) = if broken {
                 (f64::NAN, 0.0)
-            } else if empty {
-                (if log { f64::NEG_INFINITY } else { 0.0 }, 0.0)
-            } else if values[p] == f64::NEG_INFINITY {
+            } else if empty || values[p] == f64::NEG_INFINITY {
                 (if log { f64::NEG_INFINITY } else { 0.0 }, 0.0)
             } else if log {
                 // Roundings of x − max and of the result; log: 3 ULP, or 2^-21 near 1.

@@ -152,8 +152,7 @@ impl Operation for Binary {
             // Small divisors, exponents and shifts: all of a word would mostly give 0.
             _ => [Fill::Bits, Fill::Integers { low: 1, high: 40 }],
         };
-        let mut problems =
-            problems::binary(self.signature.name, self.index, dtype, effort, fills);
+        let mut problems = problems::binary(self.signature.name, self.index, dtype, effort, fills);
         if self.comparison {
             problems = problems.into_iter().map(Problem::zeros_expected).collect();
         }

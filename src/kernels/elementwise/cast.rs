@@ -152,10 +152,18 @@ impl Operation for Cast {
                     let strided = TensorSpec::new(dtype, [31, 20]).strided([1, 31]);
                     problems.extend([
                         cast("4099", dense(4099), numbers.clone()),
-                        cast("special values", dense(special.len()), Fill::CycleBits(special))
-                            .zeros_expected(),
-                        cast("bit patterns", dense(patterns.len()), Fill::CycleBits(patterns))
-                            .zeros_expected(),
+                        cast(
+                            "special values",
+                            dense(special.len()),
+                            Fill::CycleBits(special),
+                        )
+                        .zeros_expected(),
+                        cast(
+                            "bit patterns",
+                            dense(patterns.len()),
+                            Fill::CycleBits(patterns),
+                        )
+                        .zeros_expected(),
                         cast("transposed", strided, numbers.clone()),
                         cast("unaligned", dense(77).unaligned(), numbers.clone())
                             .unaligned_outputs(),
@@ -169,7 +177,11 @@ impl Operation for Cast {
 
     fn bench_problem(&self, dtype: DType, log2_size: u32) -> Option<Problem> {
         let n = 1usize << log2_size;
-        let to = if dtype == DType::F16 { DType::F32 } else { DType::F16 };
+        let to = if dtype == DType::F16 {
+            DType::F32
+        } else {
+            DType::F16
+        };
         Some(
             Problem::new(format!("{n} to {to}"))
                 .input(dtype, [n], Fill::NORMAL)

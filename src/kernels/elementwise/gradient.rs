@@ -35,7 +35,14 @@ fn gradient(
     let outputs = outputs.iter().map(|name| output(name, doc_of)).collect();
     Signature {
         gradient_of: Some(name),
-        ..signature(backward_name(name), doc, DType::FLOATS, inputs, outputs, vec![])
+        ..signature(
+            backward_name(name),
+            doc,
+            DType::FLOATS,
+            inputs,
+            outputs,
+            vec![],
+        )
     }
 }
 
@@ -207,7 +214,11 @@ impl Operation for UnaryBackward {
             }
             let at = offset(&cotangent);
             problem = problem.view(cotangent, Fill::NORMAL, at);
-            if flat { problem.zeros_expected() } else { problem }
+            if flat {
+                problem.zeros_expected()
+            } else {
+                problem
+            }
         };
         let dense = |n: usize| [0; 3].map(|_| TensorSpec::new(dtype, [n]));
         let domain = problems::domain(self.math.domain);
@@ -263,7 +274,11 @@ impl Operation for UnaryBackward {
             high: 1.0,
         };
         let problem = Problem::new(n.to_string()).input(dtype, [n], fill.clone());
-        Some(problem.input(dtype, [n], fill.clone()).input(dtype, [n], fill))
+        Some(
+            problem
+                .input(dtype, [n], fill.clone())
+                .input(dtype, [n], fill),
+        )
     }
 }
 
@@ -312,7 +327,8 @@ impl BinaryBackward {
         let parts = [derivative.a.uses, derivative.b.uses];
         let operands = parts.iter().any(|uses| uses.input);
         let result = parts.iter().any(|uses| uses.output);
-        let shape = "the operand; where it may be left out, it is taken to have the cotangent's shape";
+        let shape =
+            "the operand; where it may be left out, it is taken to have the cotangent's shape";
         let inputs = vec![
             float("a", !operands, shape),
             float("b", !operands, shape),
@@ -393,9 +409,7 @@ impl Operation for BinaryBackward {
         let cotangent = required(call, inputs, 3)?;
         let [a, b, y] = [0, 1, 2].map(|i| inputs[i].unwrap_or(cotangent));
         let parts = [&self.derivative.a, &self.derivative.b];
-        let gradient = |(part, output)| {
-            oracle::binary_backward(part, [a, b, y], cotangent, output)
-        };
+        let gradient = |(part, output)| oracle::binary_backward(part, [a, b, y], cotangent, output);
         Ok(parts.into_iter().zip(&call.outputs).map(gradient).collect())
     }
 
@@ -557,9 +571,8 @@ impl Operation for WhereBackward {
 
     fn reference(&self, call: &Call, inputs: &[Option<&HostTensor>]) -> Result<Vec<Expected>> {
         let (condition, cotangent) = (required(call, inputs, 0)?, required(call, inputs, 4)?);
-        let gradient = |(index, output)| {
-            oracle::where_backward(condition, cotangent, index == 0, output)
-        };
+        let gradient =
+            |(index, output)| oracle::where_backward(condition, cotangent, index == 0, output);
         Ok(call.outputs.iter().enumerate().map(gradient).collect())
     }
 
@@ -659,7 +672,12 @@ impl Operation for CastBackward {
 
     fn problems(&self, dtype: DType, effort: Effort) -> Vec<Problem> {
         let others: Vec<DType> = match effort {
-            Effort::Quick => DType::FLOATS.iter().copied().filter(|d| *d != dtype).take(1).collect(),
+            Effort::Quick => DType::FLOATS
+                .iter()
+                .copied()
+                .filter(|d| *d != dtype)
+                .take(1)
+                .collect(),
             _ => DType::FLOATS.to_vec(),
         };
         let problem = |other: DType| {

@@ -132,7 +132,11 @@ impl Map {
                 "fn map(x: f32) -> f32 { return x; }",
                 "WGSL with `fn map`, of one element of each input (f32, i32 or u32)",
             ),
-            ParamSpec::new("to", "", "the result's dtype; that of x where none is given"),
+            ParamSpec::new(
+                "to",
+                "",
+                "the result's dtype; that of x where none is given",
+            ),
         ];
         let doc = "a user's function of one element of each input";
         Map {
@@ -174,7 +178,9 @@ impl Operation for Map {
         let arguments: Vec<String> = (0..count).map(|k| format!("v{k}")).collect();
         let to = plan.output(0);
         Body {
-            operands: (0..count).map(|k| Operand::input(call, k, NAMES[k])).collect(),
+            operands: (0..count)
+                .map(|k| Operand::input(call, k, NAMES[k]))
+                .collect(),
             expression: format!("user::map({})", arguments.join(", ")),
             shape: &call.outputs[0].shape,
             dtype: call.outputs[0].dtype,
@@ -294,7 +300,11 @@ impl Operation for Map {
         let small = Fill::Integers { low: -9, high: 9 };
         let problem = Problem::new(format!("{n}, three inputs")).param("expression", text);
         let problem = problem.input(dtype, [n], small.clone());
-        Some(problem.input(dtype, [n], small.clone()).input(dtype, [n], small))
+        Some(
+            problem
+                .input(dtype, [n], small.clone())
+                .input(dtype, [n], small),
+        )
     }
 }
 

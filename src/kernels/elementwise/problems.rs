@@ -31,10 +31,47 @@ fn special_f32() -> Vec<f32> {
         f32::from_bits(0x7fff_ffff),
     ];
     let changes = [
-        0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 10.0, 11.1, 13.24, 15.0, 16.0, 20.0, 40.0, 87.3,
-        87.34, 88.72, 88.73, 100.0, 103.98, 126.0, 128.0, 149.5, 1000.0, 3214.9, 65504.0, 65520.0,
-        8388607.5, 8388609.0, 16777217.0, 2147483648.0, 4294967296.0, 1e30, 0.34657, 0.625,
-        0.92773, 0.41421, 0.29289, 1.5707964, 3.1415927,
+        0.5,
+        1.0,
+        1.5,
+        2.0,
+        2.5,
+        3.0,
+        4.0,
+        5.0,
+        10.0,
+        11.1,
+        13.24,
+        15.0,
+        16.0,
+        20.0,
+        40.0,
+        87.3,
+        87.34,
+        88.72,
+        88.73,
+        100.0,
+        103.98,
+        126.0,
+        128.0,
+        149.5,
+        1000.0,
+        3214.9,
+        65504.0,
+        65520.0,
+        8388607.5,
+        8388609.0,
+        16777217.0,
+        2147483648.0,
+        4294967296.0,
+        1e30,
+        0.34657,
+        0.625,
+        0.92773,
+        0.41421,
+        0.29289,
+        1.5707964,
+        3.1415927,
     ];
     for x in changes {
         values.extend([f32::next_down(x), x, f32::next_up(x)]);
@@ -58,7 +95,10 @@ pub(super) fn specials(dtype: DType) -> Vec<u32> {
             .collect(),
         DType::I32 | DType::U32 => {
             let powers = (0..32).flat_map(|k| [1u32 << k, (1 << k) - 1, (1 << k) + 1]);
-            powers.flat_map(|k| [k, k.wrapping_neg()]).chain([0]).collect()
+            powers
+                .flat_map(|k| [k, k.wrapping_neg()])
+                .chain([0])
+                .collect()
         }
     }
 }
@@ -67,7 +107,9 @@ pub(super) fn specials(dtype: DType) -> Vec<u32> {
 pub(super) fn bit_patterns(dtype: DType) -> Vec<u32> {
     match dtype.size() {
         2 => (0..=u16::MAX as u32).collect(),
-        _ => (0..=u16::MAX as u32).map(|i| i.wrapping_mul(65_539)).collect(),
+        _ => (0..=u16::MAX as u32)
+            .map(|i| i.wrapping_mul(65_539))
+            .collect(),
     }
 }
 
@@ -92,7 +134,11 @@ pub(super) fn unary(
     effort: Effort,
     domain: Fill,
 ) -> Vec<Problem> {
-    let first = if name == "bit_not" { DType::I32 } else { DType::F32 };
+    let first = if name == "bit_not" {
+        DType::I32
+    } else {
+        DType::F32
+    };
     let vector = |n: usize| Problem::new(n.to_string()).input(dtype, [n], domain.clone());
     match effort {
         Effort::Probe => return vec![vector(7)],
@@ -107,9 +153,13 @@ pub(super) fn unary(
         Problem::new("special values")
             .input(dtype, [special.len()], Fill::CycleBits(special))
             .zeros_expected(),
-        Problem::new(if dtype.size() == 2 { "every number" } else { "bit patterns" })
-            .input(dtype, [patterns.len()], Fill::CycleBits(patterns))
-            .zeros_expected(),
+        Problem::new(if dtype.size() == 2 {
+            "every number"
+        } else {
+            "bit patterns"
+        })
+        .input(dtype, [patterns.len()], Fill::CycleBits(patterns))
+        .zeros_expected(),
     ];
     for (name, value, other, more) in other_parameters(name, dtype) {
         problems.push(vector(1001).param(name, value).param(other, more));
@@ -147,9 +197,8 @@ fn unary_layouts(dtype: DType, fill: &Fill) -> Vec<Problem> {
         let spec = TensorSpec::new(dtype, shape).strided(strides);
         Problem::new(name).view(spec, fill.clone(), 0)
     };
-    let dense = |shape: &[usize]| {
-        Problem::new(format!("{shape:?}")).input(dtype, shape, fill.clone())
-    };
+    let dense =
+        |shape: &[usize]| Problem::new(format!("{shape:?}")).input(dtype, shape, fill.clone());
     vec![
         dense(&[]),
         dense(&[1]),
@@ -280,7 +329,11 @@ fn binary_layouts(dtype: DType, a: &Fill, b: &Fill) -> Vec<Problem> {
         pair("column, odd", dense(&[9, 31]), dense(&[9, 1])),
         pair("outer", dense(&[13, 1]), dense(&[1, 24])),
         pair("middle", dense(&[4, 5, 8]), dense(&[5, 1])),
-        pair("alternate", dense(&[3, 1, 5, 1, 4]), dense(&[1, 2, 1, 6, 1])),
+        pair(
+            "alternate",
+            dense(&[3, 1, 5, 1, 4]),
+            dense(&[1, 2, 1, 6, 1]),
+        ),
         pair("alternate, odd", dense(&[3, 1, 5, 1]), dense(&[2, 1, 7])),
         pair("no rows", dense(&[0, 4]), dense(&[4])),
         pair("no columns", dense(&[4, 0]), dense(&[1, 1])),
@@ -291,6 +344,10 @@ fn binary_layouts(dtype: DType, a: &Fill, b: &Fill) -> Vec<Problem> {
         pair("unaligned", dense(&[7, 12]).unaligned(), dense(&[7, 12])).unaligned_outputs(),
         pair("unaligned row", dense(&[7, 12]), dense(&[12]).unaligned()),
         pair("one buffer", dense(&[7, 13]), dense(&[13])).shared_buffers(),
-        pair("seven axes", dense(&[2, 1, 2, 1, 2, 1, 2]), dense(&[1, 3, 1, 3, 1, 3, 1])),
+        pair(
+            "seven axes",
+            dense(&[2, 1, 2, 1, 2, 1, 2]),
+            dense(&[1, 3, 1, 3, 1, 3, 1]),
+        ),
     ]
 }

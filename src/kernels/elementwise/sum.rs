@@ -32,7 +32,11 @@ impl Axes {
                 continue;
             }
             let summed = axis < missing || kept[axis - missing] == 1;
-            let list = if summed { &mut axes.summed } else { &mut axes.kept };
+            let list = if summed {
+                &mut axes.summed
+            } else {
+                &mut axes.kept
+            };
             match list.last_mut() {
                 Some(outer) if previous == Some(summed) => *outer = (outer.0 * extent, stride),
                 _ => list.push((extent, stride)),

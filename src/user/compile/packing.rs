@@ -65,7 +65,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The dot product of the four 8-bit parts of two words, plus nothing.
+    /// The dot product of the four 8-bit parts of two words.
     pub(super) fn dot_packed(&mut self, a: Value, b: Value, signed: bool) -> Result<Value> {
         let a = self.unpack(a, 8, signed)?;
         let b = self.unpack(b, 8, signed)?;

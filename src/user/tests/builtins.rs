@@ -25,7 +25,8 @@ fn int(call: &str, x: i32) -> Value {
 
 #[test]
 fn of_one_float() {
-    let cases: &[(&str, fn(f32) -> f32)] = &[
+    type Case = (&'static str, fn(f32) -> f32);
+    let cases: &[Case] = &[
         ("abs(a)", f32::abs),
         ("acos(a)", f32::acos),
         ("acosh(a + 1.0)", |x| (x + 1.0).acosh()),
@@ -207,7 +208,7 @@ fn geometry() {
     // Straight through, and total reflection.
     let down = f32s(&[0.0, -1.0]);
     let through = expression(
-        &[down.clone()],
+        std::slice::from_ref(&down),
         "vec2<f32>",
         "refract(a, vec2(0.0, 1.0), 1.5)",
     );

@@ -95,6 +95,22 @@ fn nesting() {
 }
 
 #[test]
+fn long_functions() {
+    let function = |n| {
+        let statements = "_ = a > 0.0 && a > 1.0; ".repeat(n);
+        format!("fn f(a: f32) -> f32 {{ {statements} return a; }}")
+    };
+    survives(&function(1000));
+    refused(&function(7000), "longer than 65536 tokens");
+}
+
+#[test]
+fn long_names_make_no_long_messages() {
+    let (_, _, message) = error_of(&returning(&"x".repeat(1 << 19)), "");
+    assert!(message.len() < 2100);
+}
+
+#[test]
 fn chains_of_declarations() {
     let calls = (1..2000).fold(
         "fn g0(a: f32) -> f32 { return a; }".to_string(),

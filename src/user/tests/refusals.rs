@@ -37,9 +37,9 @@ fn syntax_and_type_errors() {
     );
     refused(
         "fn f() -> f32 { return g(); }\nfn g() -> f32 { return f(); }",
-        1,
+        2,
         4,
-        "",
+        "cyclic",
     );
     refused("fn f(a: f33) -> f32 { return 1.0; }", 1, 9, "f33");
     refused("const x = 1 / 0;", 1, 11, "");

@@ -153,3 +153,10 @@ fn bounded_texts() {
         assert!(!UserModule::parse(text, "").unwrap().is_bounded(), "{text}");
     }
 }
+
+#[test]
+fn interpreters_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Interpreter>();
+    shared::<UserModule>();
+}
