@@ -119,7 +119,7 @@ pub(super) fn quick(first: DType, index: usize, dtype: DType) -> bool {
     dtype == first
         || match dtype {
             DType::F32 => false,
-            DType::F16 => index % 8 == 0,
+            DType::F16 => index.is_multiple_of(8),
             DType::BF16 => index % 8 == 4,
             DType::I32 => true,
             DType::U32 => index % 4 == 1,
