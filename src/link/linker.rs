@@ -30,11 +30,12 @@ pub(super) fn link(root: &Module, modules: &[Module], flags: &[&str]) -> Result<
         names: RESERVED.into_iter().collect(),
     };
     linker.reach(flags)?;
+    let live = Live::of(&linker)?;
     let renamed = linker.rename();
     let mut output = Output::default();
     linker.write_directives(&mut output);
     for index in 0..linker.scans.len() {
-        linker.write_module(index, &renamed, &mut output)?;
+        linker.write_module(index, &renamed, &live, &mut output)?;
     }
     Ok(output.finish())
 }
@@ -212,6 +213,7 @@ impl<'a> Linker<'a> {
         &self,
         index: usize,
         renamed: &Renamed,
+        live: &Live,
         output: &mut Output,
     ) -> Result<(), LinkError> {
         let Some(scan) = &self.scans[index] else {
@@ -221,14 +223,24 @@ impl<'a> Linker<'a> {
         let edits = self
             .edits(index, scan, renamed)
             .map_err(|fault| error(module, fault))?;
+        let mut text = String::with_capacity(module.text.len());
+        write_edited(&mut text, &module.text, &edits);
         let root = index == self.modules.len();
+        if !root && !text.ends_with('\n') {
+            text.push('\n');
+        }
         output.heading(module);
-        output.piece(module, 1, |text| {
-            write_edited(text, &module.text, &edits);
-            if !root && !text.ends_with('\n') {
-                text.push('\n');
+        // Edits keep lines, so that the text's are those of the source.
+        let dead = dead_lines(&module.text, scan, &live.items[index]);
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut from = 0;
+        for range in dead.into_iter().chain([lines.len()..lines.len()]) {
+            if from < range.start {
+                let kept = &lines[from..range.start];
+                output.piece(module, from + 1, |text| text.extend(kept.iter().copied()));
             }
-        });
+            from = from.max(range.end);
+        }
         Ok(())
     }
 
@@ -305,6 +317,111 @@ impl<'a> Linker<'a> {
             )),
         }
     }
+}
+
+/// The declarations that the root needs, directly or not, by module.
+struct Live {
+    items: Vec<Vec<bool>>,
+}
+
+impl Live {
+    fn of(linker: &Linker) -> Result<Live, LinkError> {
+        let root = linker.modules.len();
+        let mut live = Live {
+            items: Vec::with_capacity(root + 1),
+        };
+        // Declarations and module-scope statements to follow.
+        let mut waiting: Vec<(usize, Range<usize>)> = Vec::new();
+        for (index, scan) in linker.scans.iter().enumerate() {
+            let Some(scan) = scan else {
+                live.items.push(Vec::new());
+                continue;
+            };
+            let text = &linker.module(index).text;
+            // Only what has its lines to itself can be left out.
+            let kept = |span: &Range<usize>| index == root || own_lines(text, span).is_none();
+            let items: Vec<bool> = scan.spans.iter().map(kept).collect();
+            let spans = scan.spans.iter().zip(&items);
+            waiting.extend(spans.filter(|(_, kept)| **kept).map(|(span, _)| (index, span.clone())));
+            let mut from = 0;
+            for span in &scan.spans {
+                waiting.push((index, from..span.start));
+                from = span.end;
+            }
+            waiting.push((index, from..text.len()));
+            live.items.push(items);
+        }
+        while let Some((index, span)) = waiting.pop() {
+            let needed = linker
+                .needs(index, &span)
+                .map_err(|fault| error(linker.module(index), fault))?;
+            for (index, name) in needed {
+                let Some(scan) = &linker.scans[index] else {
+                    continue;
+                };
+                for (k, declared) in scan.declared.iter().enumerate() {
+                    if *declared == name && !std::mem::replace(&mut live.items[index][k], true) {
+                        waiting.push((index, scan.spans[k].clone()));
+                    }
+                }
+            }
+        }
+        Ok(live)
+    }
+}
+
+impl<'a> Linker<'a> {
+    /// The declarations that the text within `span` may refer to.
+    fn needs(&self, index: usize, span: &Range<usize>) -> Result<Vec<(usize, &'a str)>, Fault> {
+        let Some(scan) = &self.scans[index] else {
+            return Ok(Vec::new());
+        };
+        let module = self.module(index);
+        let mut needed = Vec::new();
+        let first = scan.words.partition_point(|word| word.at < span.start);
+        for word in scan.words[first..].iter().take_while(|word| word.at < span.end) {
+            if scan.declared.contains(&word.name) {
+                needed.push((index, word.name));
+            } else if let Some(import) = scan.imports.iter().find(|i| i.local == word.name) {
+                needed.push((self.instance(module, import.module, import.at)?, import.item));
+            }
+        }
+        for path in scan.paths.iter().filter(|path| span.contains(&path.span.start)) {
+            needed.push((self.instance(module, path.module, path.span.start)?, path.item));
+        }
+        Ok(needed)
+    }
+}
+
+/// The lines (from 0) that a declaration has to itself.
+fn own_lines(text: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    let before = &text[..span.start];
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let after = &text[span.end..];
+    let rest = after.find('\n').map_or(after, |at| &after[..at]);
+    let alone = before[line_start..].trim().is_empty() && rest.trim().is_empty();
+    let count = |text: &str| text.bytes().filter(|b| *b == b'\n').count();
+    let first = count(before);
+    alone.then(|| first..first + count(&text[span.clone()]) + 1)
+}
+
+/// The lines (from 0) of what is left out: declarations with the comments that
+/// stand right above them and the empty line below, ascending.
+fn dead_lines(text: &str, scan: &Scan, live: &[bool]) -> Vec<Range<usize>> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let is = |line: usize, f: fn(&str) -> bool| lines.get(line).is_some_and(|l| f(l.trim()));
+    let dead = scan.spans.iter().zip(live).filter(|(_, live)| !**live);
+    dead.filter_map(|(span, _)| {
+        let mut range = own_lines(text, span)?;
+        while range.start > 0 && is(range.start - 1, |line| line.starts_with("//")) {
+            range.start -= 1;
+        }
+        if is(range.end, str::is_empty) && range.end + 1 < lines.len() {
+            range.end += 1;
+        }
+        Some(range)
+    })
+    .collect()
 }
 
 /// What a module asks of others: module, item, and the byte where it does.

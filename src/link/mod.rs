@@ -81,7 +81,9 @@ pub struct LinkError {
     pub message: String,
 }
 
-/// Links `root` with the modules that it reaches by imports and paths.
+/// Links `root` with what it reaches by imports and paths: modules that it does
+/// not reach are left out, and of the others every declaration that nothing needs,
+/// where it has its lines to itself.
 ///
 /// The root's names stay; `item` of instance `m` becomes `m_item`, with `_1`,
 /// `_2`... appended where any linked module uses that name for something else.

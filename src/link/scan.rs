@@ -11,6 +11,8 @@ use std::ops::Range;
 pub(super) struct Scan<'a> {
     /// The names declared at module scope, in their order.
     pub(super) declared: Vec<&'a str>,
+    /// Where each of them is declared, attributes included.
+    pub(super) spans: Vec<Range<usize>>,
     pub(super) imports: Vec<Import<'a>>,
     /// Each directive on one line, with the byte at which it stood.
     pub(super) directives: Vec<(String, usize)>,
@@ -50,6 +52,7 @@ pub(super) fn scan<'a>(
     names.extend((0..all.len()).filter_map(|i| all.word(i)));
     let mut scan = Scan {
         declared: Vec::new(),
+        spans: Vec::new(),
         imports: Vec::new(),
         directives: Vec::new(),
         paths: Vec::new(),
@@ -90,17 +93,23 @@ impl<'a> Scan<'a> {
                     machinery.push(i..end);
                 }
                 Some("fn" | "struct" | "alias" | "const" | "override") => {
-                    self.declared.extend(tokens.word(head + 1));
+                    self.declare(tokens, head + 1, i..end);
                 }
                 Some("var") => {
-                    let name = tokens.word(variable_name(tokens, head));
-                    self.declared.extend(name);
+                    self.declare(tokens, variable_name(tokens, head), i..end);
                 }
                 _ => {}
             }
             i = end;
         }
         Ok(machinery)
+    }
+
+    fn declare(&mut self, tokens: &Tokens<'a>, name: usize, range: Range<usize>) {
+        if let Some(name) = tokens.word(name) {
+            self.declared.push(name);
+            self.spans.push(tokens.span(range));
+        }
     }
 
     /// Collects what may refer to a declaration, of this module or another.

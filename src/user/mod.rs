@@ -12,6 +12,7 @@ mod layout;
 mod location;
 mod machine;
 mod parse;
+mod portability;
 mod program;
 mod room;
 mod scalar;

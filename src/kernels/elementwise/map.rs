@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use crate::cpu;
 use crate::device::{Capabilities, lock};
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gate::oracle::elementwise as oracle;
 use crate::gate::{Effort, Expected, Fill, Problem};
 use crate::host::HostTensor;
@@ -59,11 +59,17 @@ pub fn map(expression: &str, inputs: &[&Tensor], to: Option<DType>) -> Result<Te
     Ok(call("map", &inputs, &params)?.into_first())
 }
 
+/// A text whose function `map` has the right signature.
+struct Function {
+    interpreter: Interpreter,
+    signed_remainders: bool,
+}
+
 /// The dtypes of a text's arguments and result.
 type Key = (Arc<str>, Vec<DType>, DType);
 
 /// Functions parsed before: a call must not parse its text again every time.
-static PARSED: LazyLock<Mutex<HashMap<Key, Arc<Interpreter>>>> = LazyLock::new(Mutex::default);
+static PARSED: LazyLock<Mutex<HashMap<Key, Arc<Function>>>> = LazyLock::new(Mutex::default);
 /// Where there are more, all are forgotten.
 const MOST_PARSED: usize = 256;
 
@@ -89,7 +95,7 @@ fn target(call: &Call) -> Result<DType> {
 }
 
 /// The function `map` of the call's text, if it has the right signature.
-fn function(call: &Call) -> Result<Arc<Interpreter>> {
+fn function(call: &Call) -> Result<Arc<Function>> {
     let text = call.params.text("expression");
     let inputs = call.inputs.iter().flatten().map(|x| scalar_type(x.dtype));
     let (types, scalars): (Vec<Type>, Vec<DType>) = inputs.unzip();
@@ -100,7 +106,10 @@ fn function(call: &Call) -> Result<Arc<Interpreter>> {
     }
     let module = UserModule::parse(text, "")?;
     let handle = module.require("map", &types, &result)?;
-    let function = Arc::new(Interpreter::new(&module, handle)?);
+    let function = Arc::new(Function {
+        interpreter: Interpreter::new(&module, handle)?,
+        signed_remainders: module.takes_signed_remainders(),
+    });
     let mut parsed = lock(&PARSED);
     if parsed.len() >= MOST_PARSED {
         parsed.clear();
@@ -157,6 +166,13 @@ impl Operation for Map {
     }
 
     fn plan(&self, call: &Call, variant: Variant, capabilities: &Capabilities) -> Result<Plan> {
+        if capabilities.identity.backend == "gl" && function(call)?.signed_remainders {
+            return Err(Error::Unavailable {
+                operation: call.name().into(),
+                reason: "GLSL leaves remainders of negative i32 open; use u32, or a - a / b * b"
+                    .into(),
+            });
+        }
         let mut plan = PlanBuilder::new(call, variant, capabilities);
         let count = call.inputs.len();
         let arguments: Vec<String> = (0..count).map(|k| format!("v{k}")).collect();
@@ -180,7 +196,7 @@ impl Operation for Map {
         let function = function(call)?;
         let output = &call.outputs[0];
         Ok(vec![cpu::elementwise::map(
-            &function,
+            &function.interpreter,
             &present(inputs),
             output,
         )?])
@@ -192,7 +208,7 @@ impl Operation for Map {
         let wide = TensorSpec::new(scalar_type(output.dtype).1, output.shape.clone());
         let evaluate = |inputs: &[HostTensor]| {
             let inputs: Vec<&HostTensor> = inputs.iter().collect();
-            cpu::elementwise::map(&function, &inputs, &wide)
+            cpu::elementwise::map(&function.interpreter, &inputs, &wide)
         };
         Ok(vec![oracle::map(&present(inputs), output, evaluate)?])
     }
