@@ -70,8 +70,8 @@ fn special_f32() -> Vec<f32> {
         0.92773,
         0.41421,
         0.29289,
-        1.5707964,
-        3.1415927,
+        std::f32::consts::FRAC_PI_2,
+        std::f32::consts::PI,
     ];
     for x in changes {
         values.extend([f32::next_down(x), x, f32::next_up(x)]);
