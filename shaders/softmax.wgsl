@@ -84,12 +84,12 @@ fn exponential(v: Unit, shift: f32) -> Unit {
     return select(exp(v - shift), Unit(), is_negative_infinity(v));
 }
 
-// The result, from exp(v - shift), or from v - shift for the logarithm.
-fn result(v: Unit, scale: f32) -> Unit {
+// The result, from v for the logarithm, else from e = exp(v - shift).
+fn result(v: Unit, e: Unit, shift: f32, scale: f32) -> Unit {
     if LOG {
-        return select(v - scale, v, is_negative_infinity(v));
+        return select((v - shift) - scale, v, is_negative_infinity(v));
     }
-    return v * scale;
+    return e * scale;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -126,9 +126,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
         for (var k = 0u; k < ITEMS; k++) {
             let e = exponential(held[k], shift);
             sum += total(e);
-            if LOG {
-                held[k] -= shift;
-            } else {
+            if !LOG {
                 held[k] = e;
             }
         }
@@ -147,18 +145,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
         for (var k = 0u; k < ITEMS; k++) {
             let c = k * WORKGROUP + r;
             if c < params.units {
-                store(first + c, result(held[k], scale));
+                store(first + c, result(held[k], held[k], shift, scale));
             }
         }
     } else {
         for (var c = r; c < params.units; c += WORKGROUP) {
-            var v = load(first + c);
-            if LOG {
-                v -= shift;
-            } else {
-                v = exponential(v, shift);
-            }
-            store(first + c, result(v, scale));
+            let v = load(first + c);
+            store(first + c, result(v, exponential(v, shift), shift, scale));
         }
     }
 }
