@@ -48,7 +48,7 @@ fn of_kind(kind: Kind, x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tenso
 /// The sum over `axes` (all when empty), which stay with extent 1 where `keepdims` holds.
 /// Integers wrap, floats are summed in f32; the sum of nothing is 0.
 ///
-/// Error: |y − exact| ≤ γ·Σ|x|, γ = d·2⁻²⁴/(1 − d·2⁻²⁴), d = min(n, 192 + 2·log₂n)
+/// Error: |y − exact| ≤ γ·Σ|x|, γ = d·2⁻²⁴/(1 − d·2⁻²⁴), d = min(n, 256 + 2·log₂n)
 /// for n summands, plus half a unit in the last place of f16 or bf16. Integers are exact.
 ///
 /// ```

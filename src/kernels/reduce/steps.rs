@@ -26,7 +26,7 @@ const COLUMN_PARTIALS: usize = 64;
 /// its bound. Lanes of up to 128 quads and trees over lanes, members, splits
 /// and partial results; 64 lanes and a tree over blocks of 1024 on the CPU.
 pub(crate) fn depth(n: usize) -> usize {
-    n.min(192 + 2 * n.max(1).ilog2() as usize)
+    n.min(256 + 2 * n.max(1).ilog2() as usize)
 }
 
 /// What a step reads.
@@ -304,5 +304,60 @@ fn checked<'p, 'a>(
         step.unchecked()
     } else {
         step
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Additions along the longest path through one workgroup's team, at worst with
+    /// subgroups of four invocations, whose totals are combined one after another.
+    pub(crate) fn team(team: usize) -> usize {
+        match team {
+            1 => 0,
+            _ => 2 + 15 + (team / 4).max(16),
+        }
+    }
+
+    fn rows_depth(rows: usize, columns: usize) -> usize {
+        let cut = RowCut::new(rows, columns, &Capabilities::baseline());
+        let quads = cut.chunk.div_ceil(4).div_ceil(cut.team);
+        // Quads in lanes and what is left of them, the lanes, the ends, the four of a quad.
+        let first = quads / LANES + LANES - 1 + LANES - 1 + 2 + 4 + 2 + team(cut.team);
+        if cut.splits == 1 {
+            return first;
+        }
+        let whole = RowCut::whole(cut.splits, cut.splits);
+        first + cut.splits.div_ceil(whole.team) + team(whole.team)
+    }
+
+    fn columns_depth(columns: usize, extent: usize, first: bool) -> usize {
+        let (splits, chunk) = column_splits(columns, extent, first);
+        let own = chunk / LANES + 2 * LANES;
+        match splits {
+            1 => own,
+            _ => own + columns_depth(columns, splits, false),
+        }
+    }
+
+    /// For every shape that fits into 4 GiB of elements of two bytes.
+    #[test]
+    fn no_sum_is_deeper_than_its_bound_says() {
+        for n in (0..32).flat_map(|k| [1usize << k, (1 << k) + 1, 3 << k]) {
+            for others in (0..32).flat_map(|k| [1usize << k, (1 << k) + 1]) {
+                if n * others > 1 << 31 {
+                    continue;
+                }
+                let rows = rows_depth(others, n).min(n);
+                assert!(rows <= depth(n), "{others}x{n}: {rows} > {}", depth(n));
+                let columns = columns_depth(others, n, true).min(n);
+                assert!(
+                    columns <= depth(n),
+                    "{n}x{others}: {columns} > {}",
+                    depth(n)
+                );
+            }
+        }
     }
 }

@@ -132,7 +132,7 @@ pub(super) fn problems(kind: Kind, dtype: DType, effort: Effort) -> Vec<Problem>
                 .zeros_expected()
         };
         let late = |value: f64| {
-            let at = |i: usize| if i == 4100 { value } else { (i % 7) as f64 };
+            let at = |i: usize| if i == 4100 { value } else { (i % 7 + 1) as f64 };
             Fill::Cycle((0..17_001).map(at).collect())
         };
         problems.extend([

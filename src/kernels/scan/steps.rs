@@ -248,3 +248,42 @@ fn bind<'p, 'a>(step: StepBuilder<'p, 'a>, ends: Ends, width: Width) -> StepBuil
             .flag("values", true),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::reduce::steps::tests::team;
+
+    /// Additions along the longest path through one dispatch.
+    fn scan_depth(cut: &Cut) -> usize {
+        cut.width + cut.items + team(cut.team) + 2 + cut.tiles
+    }
+
+    /// For every shape that fits into 4 GiB of elements of two bytes, in quads
+    /// and in single elements.
+    #[test]
+    fn no_scan_is_deeper_than_its_bound_says() {
+        let capabilities = Capabilities::baseline();
+        for n in (0..32).flat_map(|k| [1usize << k, (1 << k) + 1, 3 << k]) {
+            for rows in (0..32).flat_map(|k| [1usize << k, (1 << k) + 1]) {
+                for width in [1, 4] {
+                    if n * rows > 1 << 31 {
+                        continue;
+                    }
+                    let cut = Cut::new(rows, n.div_ceil(width), width, &capabilities);
+                    let mut total = scan_depth(&cut);
+                    if cut.splits > 1 {
+                        let quads = (cut.chunk * width).div_ceil(4).div_ceil(WORKGROUP);
+                        let reduced = quads / 4 + 14 + team(WORKGROUP);
+                        total += reduced + scan_depth(&Cut::whole(cut.splits));
+                    }
+                    assert!(
+                        total.min(n) <= depth(n),
+                        "{rows}x{n}: {total} > {}",
+                        depth(n)
+                    );
+                }
+            }
+        }
+    }
+}
