@@ -342,7 +342,11 @@ impl Live {
             let kept = |span: &Range<usize>| index == root || own_lines(text, span).is_none();
             let items: Vec<bool> = scan.spans.iter().map(kept).collect();
             let spans = scan.spans.iter().zip(&items);
-            waiting.extend(spans.filter(|(_, kept)| **kept).map(|(span, _)| (index, span.clone())));
+            waiting.extend(
+                spans
+                    .filter(|(_, kept)| **kept)
+                    .map(|(span, _)| (index, span.clone())),
+            );
             let mut from = 0;
             for span in &scan.spans {
                 waiting.push((index, from..span.start));
@@ -379,15 +383,28 @@ impl<'a> Linker<'a> {
         let module = self.module(index);
         let mut needed = Vec::new();
         let first = scan.words.partition_point(|word| word.at < span.start);
-        for word in scan.words[first..].iter().take_while(|word| word.at < span.end) {
+        for word in scan.words[first..]
+            .iter()
+            .take_while(|word| word.at < span.end)
+        {
             if scan.declared.contains(&word.name) {
                 needed.push((index, word.name));
             } else if let Some(import) = scan.imports.iter().find(|i| i.local == word.name) {
-                needed.push((self.instance(module, import.module, import.at)?, import.item));
+                needed.push((
+                    self.instance(module, import.module, import.at)?,
+                    import.item,
+                ));
             }
         }
-        for path in scan.paths.iter().filter(|path| span.contains(&path.span.start)) {
-            needed.push((self.instance(module, path.module, path.span.start)?, path.item));
+        for path in scan
+            .paths
+            .iter()
+            .filter(|path| span.contains(&path.span.start))
+        {
+            needed.push((
+                self.instance(module, path.module, path.span.start)?,
+                path.item,
+            ));
         }
         Ok(needed)
     }
