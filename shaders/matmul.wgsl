@@ -49,8 +49,8 @@ struct Params {
     // Results are stored in groups of `inner` matrices, `group` elements apart.
     inner: u32,
     group: u32,
-    // DEPTH, where drivers must not unroll.
-    depth: u32,
+    // 4: what bounds loops where drivers must not unroll them.
+    four: u32,
 
     // Each: extent of a batch axis, and the steps along it in a, b and c.
     axes: array<vec4<u32>, 4>,
@@ -61,6 +61,16 @@ struct Params {
 
 var<workgroup> a_tile: array<vec4<f32>, DEPTH * ACROSS_M>;
 var<workgroup> b_tile: array<vec4<f32>, DEPTH * ACROSS_N>;
+
+@if(rolled)
+fn four() -> u32 {
+    return params.four;
+}
+
+@if(!rolled)
+fn four() -> u32 {
+    return 4u;
+}
 
 // A block's place in its tile: quad across, and depth. Eight invocations in a
 // row take neighbours across, so that workgroup memory is written without bank
@@ -108,7 +118,7 @@ fn fetch_a(at: vec4<u32>, lanes: vec4<u32>, depth: u32, rest: u32) -> mat4x4<f32
             return a_panel::fetch(at, lanes);
         }
     }
-    return a_panel::fetch_of(at, lanes, rest - min(depth, rest));
+    return a_panel::fetch_of(at, lanes, rest - min(depth, rest), four());
 }
 
 fn fetch_b(at: vec4<u32>, lanes: vec4<u32>, depth: u32, rest: u32) -> mat4x4<f32> {
@@ -117,7 +127,7 @@ fn fetch_b(at: vec4<u32>, lanes: vec4<u32>, depth: u32, rest: u32) -> mat4x4<f32
             return b_panel::fetch(at, lanes);
         }
     }
-    return b_panel::fetch_of(at, lanes, rest - min(depth, rest));
+    return b_panel::fetch_of(at, lanes, rest - min(depth, rest), four());
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -175,14 +185,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
     let a_step = DEPTH * a_panel::advance(params.a_ld);
     let b_step = DEPTH * b_panel::advance(params.b_ld);
-    @if(rolled) let depths = params.depth;
-    @if(!rolled) let depths = DEPTH;
+    let depths = DEPTH / 4u * four();
     // One step further: the first fills `staged` only.
     for (var step = 0u; step <= steps; step++) {
         if step > 0u {
             workgroupBarrier();
             for (var i = 0u; i < BLOCKS; i++) {
-                for (var d = 0u; d < 4u; d++) {
+                for (var d = 0u; d < four(); d++) {
                     if is_a(i, t) {
                         a_tile[place[i] + d * ACROSS_M] = staged[i][d];
                     } else {
@@ -226,7 +235,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let group = layer / params.inner;
     let y_first = group * params.group + (layer - group * params.inner) * params.m * params.n;
     for (var i = 0u; i < QUADS_M; i++) {
-        for (var r = 0u; r < 4u; r++) {
+        for (var r = 0u; r < four(); r++) {
             let row = first_row + (i * THREADS_M + thread_m) * 4u + r;
             for (var j = 0u; j < QUADS_N; j++) {
                 let column = first_column + (j * THREADS_N + thread_n) * 4u;
@@ -262,7 +271,7 @@ fn store(sum: vec4<f32>, c_batch: u32, row: u32, column: u32, y_first: u32) {
 @if(!quads)
 fn store(sum: vec4<f32>, c_batch: u32, row: u32, column: u32, y_first: u32) {
     let at = y_first + row * params.n + column;
-    for (var e = 0u; e < 4u; e++) {
+    for (var e = 0u; e < four(); e++) {
         if column + e < params.n {
             y::store(at + e, result(sum[e], c_batch, row, column + e));
         }

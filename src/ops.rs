@@ -2,8 +2,16 @@
 
 pub use crate::kernels::elementwise::*;
 pub use crate::kernels::matmul::{Epilogue, MatmulOptions, matmul, matmul_backward, matmul_with};
+#[cfg(feature = "user-wgsl")]
+pub use crate::kernels::reduce::reduce;
 pub use crate::kernels::reduce::{
     argmax, argmin, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum, reduce_var,
+};
+#[cfg(feature = "user-wgsl")]
+pub use crate::kernels::scan::{exclusive_scan, inclusive_scan};
+pub use crate::kernels::scan::{
+    exclusive_scan_max, exclusive_scan_min, exclusive_scan_sum, inclusive_scan_max,
+    inclusive_scan_min, inclusive_scan_sum,
 };
 pub use crate::kernels::softmax::{log_softmax, softmax};
 pub use crate::kernels::sort::{sort, sort_by_key, sort_pairs};

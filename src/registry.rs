@@ -12,6 +12,7 @@ pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
         kernels::elementwise::operations(),
         kernels::matmul::operations(),
         kernels::reduce::operations(),
+        kernels::scan::operations(),
         kernels::softmax::operations(),
         kernels::sort::operations(),
     ];

@@ -25,20 +25,11 @@ fn fetch(at: vec4<u32>, lanes: vec4<u32>) -> mat4x4<f32> {
     return mat4x4<f32>(four(at.x, lanes), four(at.y, lanes), four(at.z, lanes), four(at.w, lanes));
 }
 
-// The first `left` depths, zeros for the others.
-fn fetch_of(at: vec4<u32>, lanes: vec4<u32>, left: u32) -> mat4x4<f32> {
+// The first `left` depths, zeros for the others. `rows` is 4.
+fn fetch_of(at: vec4<u32>, lanes: vec4<u32>, left: u32, rows: u32) -> mat4x4<f32> {
     var block = mat4x4<f32>();
-    if left > 0u {
-        block[0] = four(at.x, lanes);
-    }
-    if left > 1u {
-        block[1] = four(at.y, lanes);
-    }
-    if left > 2u {
-        block[2] = four(at.z, lanes);
-    }
-    if left > 3u {
-        block[3] = four(at.w, lanes);
+    for (var r = 0u; r < min(left, rows); r++) {
+        block[r] = four(at[r], lanes);
     }
     return block;
 }

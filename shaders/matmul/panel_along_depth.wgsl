@@ -24,7 +24,11 @@ fn fetch(at: vec4<u32>, lanes: vec4<u32>) -> mat4x4<f32> {
     return transpose(mat4x4<f32>(four(at.x, lanes), four(at.y, lanes), four(at.z, lanes), four(at.w, lanes)));
 }
 
-// The first `left` depths, zeros for the others.
-fn fetch_of(at: vec4<u32>, lanes: vec4<u32>, left: u32) -> mat4x4<f32> {
-    return transpose(mat4x4<f32>(four_of(at.x, left), four_of(at.y, left), four_of(at.z, left), four_of(at.w, left)));
+// The first `left` depths, zeros for the others. `rows` is 4.
+fn fetch_of(at: vec4<u32>, lanes: vec4<u32>, left: u32, rows: u32) -> mat4x4<f32> {
+    var block = mat4x4<f32>();
+    for (var r = 0u; r < rows; r++) {
+        block[r] = four_of(at[r], left);
+    }
+    return transpose(block);
 }

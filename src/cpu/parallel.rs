@@ -39,6 +39,27 @@ pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Ve
     (0..n).map(f).collect()
 }
 
+/// Maps `f` over a few large pieces of work, in order.
+pub(crate) fn map_pieces<T: Send, R: Send>(
+    pieces: Vec<T>,
+    f: impl Fn(T) -> R + Sync + Send,
+) -> Vec<R> {
+    #[cfg(feature = "parallel")]
+    if pieces.len() > 1 {
+        use rayon::prelude::*;
+        return pieces.into_par_iter().map(f).collect();
+    }
+    pieces.into_iter().map(f).collect()
+}
+
+/// How many threads there are to share work.
+pub(crate) fn threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
 /// Both results, on two threads where `parallel` holds.
 pub(crate) fn join_if<A: Send, B: Send>(
     parallel: bool,
@@ -51,24 +72,6 @@ pub(crate) fn join_if<A: Send, B: Send>(
     }
     let _ = parallel;
     (a(), b())
-}
-
-/// Calls `f` with each item, in any order.
-pub(crate) fn for_each<T: Send>(items: Vec<T>, f: impl Fn(T) + Sync + Send) {
-    #[cfg(feature = "parallel")]
-    if items.len() > 1 {
-        use rayon::prelude::*;
-        return items.into_par_iter().for_each(f);
-    }
-    items.into_iter().for_each(f);
-}
-
-/// How many threads there are to share work.
-pub(crate) fn threads() -> usize {
-    #[cfg(feature = "parallel")]
-    return rayon::current_num_threads();
-    #[cfg(not(feature = "parallel"))]
-    1
 }
 
 /// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that

@@ -1,12 +1,11 @@
 //! The CPU twin of reductions, forward and backward.
 
 mod engine;
-mod number;
 mod operators;
 
 use self::engine::values;
-use self::number::{Number, Stored};
 use self::operators::{Arg, Extreme, Factors, Moments, Product, Sum, Ties};
+use crate::cpu::number::{Number, Stored};
 use crate::cpu::parallel;
 use crate::dtype::DType;
 use crate::error::Result;

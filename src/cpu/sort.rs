@@ -181,9 +181,9 @@ fn pass<E: Copy + Send + Sync>(
 ) -> bool {
     let share = from.len().div_ceil(shares).max(1);
     let pieces: Vec<&[E]> = from.chunks(share).collect();
-    let counts = parallel::map(pieces.len(), |i| {
+    let counts = parallel::map_pieces(pieces.clone(), |piece| {
         let mut counts = [0usize; DIGITS];
-        pieces[i].iter().for_each(|e| counts[digit(e)] += 1);
+        piece.iter().for_each(|e| counts[digit(e)] += 1);
         counts
     });
     let total = |d: usize| counts.iter().map(|c| c[d]).sum::<usize>();
@@ -201,7 +201,7 @@ fn pass<E: Copy + Send + Sync>(
         }
     }
     let work = pieces.into_iter().zip(targets).collect();
-    parallel::for_each(work, |(piece, targets): (&[E], Vec<&mut [E]>)| {
+    parallel::map_pieces(work, |(piece, targets): (&[E], Vec<&mut [E]>)| {
         let mut next = targets.into_iter().map(<[E]>::iter_mut).collect::<Vec<_>>();
         for e in piece {
             if let Some(place) = next[digit(e)].next() {

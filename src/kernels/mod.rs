@@ -6,5 +6,6 @@ pub mod math_table;
 pub mod matmul;
 pub mod reduce;
 pub(crate) mod rows;
+pub mod scan;
 pub mod softmax;
 pub mod sort;

@@ -13,6 +13,10 @@ pub(crate) mod forward;
 pub(crate) mod operator;
 mod problems;
 pub(crate) mod steps;
+#[cfg(feature = "user-wgsl")]
+pub(crate) mod user;
+#[cfg(feature = "user-wgsl")]
+pub(crate) mod user_operator;
 
 use crate::error::Result;
 use crate::operation::Operation;
@@ -28,13 +32,15 @@ pub(crate) fn operations() -> Vec<Box<dyn Operation>> {
     for kind in Kind::ALL {
         operations.push(Box::new(Reduce::new(kind)));
     }
+    #[cfg(feature = "user-wgsl")]
+    operations.push(Box::new(user::ReduceByOperator::new()));
     for backward in Kind::ALL.into_iter().filter_map(ReduceBackward::new) {
         operations.push(Box::new(backward));
     }
     operations
 }
 
-fn reduce(kind: Kind, x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
+fn of_kind(kind: Kind, x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
     let params = Params::new().with("axes", axes).with("keepdims", keepdims);
     Ok(call(kind.name(), &[Some(x)], &params)?.into_first())
 }
@@ -57,7 +63,7 @@ fn reduce(kind: Kind, x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor
 /// # Errors
 /// [`crate::Error::Axis`], [`crate::Error::Parameter`] for an axis named twice, and those of [`call`].
 pub fn reduce_sum(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::Sum, x, axes, keepdims)
+    of_kind(Kind::Sum, x, axes, keepdims)
 }
 
 /// The mean over `axes` (all when empty) of floats, summed in f32. NaN of nothing.
@@ -74,7 +80,7 @@ pub fn reduce_sum(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
 /// # Errors
 /// As [`reduce_sum`]; [`crate::Error::DType`] for integers.
 pub fn reduce_mean(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::Mean, x, axes, keepdims)
+    of_kind(Kind::Mean, x, axes, keepdims)
 }
 
 /// The variance over `axes` (all when empty) of floats: Σ(x − mean)² / (n − correction),
@@ -118,7 +124,7 @@ pub fn reduce_var(x: &Tensor, axes: &[i64], keepdims: bool, correction: f64) -> 
 /// # Errors
 /// As [`reduce_sum`].
 pub fn reduce_prod(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::Prod, x, axes, keepdims)
+    of_kind(Kind::Prod, x, axes, keepdims)
 }
 
 /// The smallest element over `axes` (all when empty); NaN where there is one. Exact.
@@ -133,7 +139,7 @@ pub fn reduce_prod(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
 /// # Errors
 /// As [`reduce_sum`]; [`crate::Error::Empty`] where there is nothing to reduce.
 pub fn reduce_min(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::Min, x, axes, keepdims)
+    of_kind(Kind::Min, x, axes, keepdims)
 }
 
 /// The largest element over `axes` (all when empty); NaN where there is one. Exact.
@@ -148,7 +154,7 @@ pub fn reduce_min(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
 /// # Errors
 /// As [`reduce_min`].
 pub fn reduce_max(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::Max, x, axes, keepdims)
+    of_kind(Kind::Max, x, axes, keepdims)
 }
 
 /// The index (i32) of the smallest element over `axes` (all when empty), within these
@@ -164,7 +170,7 @@ pub fn reduce_max(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
 /// # Errors
 /// As [`reduce_min`]; [`crate::Error::Limit`] beyond 2³¹ − 1 elements.
 pub fn argmin(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::ArgMin, x, axes, keepdims)
+    of_kind(Kind::ArgMin, x, axes, keepdims)
 }
 
 /// The index (i32) of the largest element over `axes` (all when empty), as [`argmin`].
@@ -179,5 +185,44 @@ pub fn argmin(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
 /// # Errors
 /// As [`argmin`].
 pub fn argmax(x: &Tensor, axes: &[i64], keepdims: bool) -> Result<Tensor> {
-    reduce(Kind::ArgMax, x, axes, keepdims)
+    of_kind(Kind::ArgMax, x, axes, keepdims)
+}
+
+/// The elements over `axes` (all when empty), combined by an associative operator of the user's.
+///
+/// `operator` is WGSL with `fn combine(a: Element, b: Element) -> Element`, which may not
+/// commute, and `fn identity() -> Element`; it may declare further functions, constants,
+/// structs and aliases. `fields` says what `Element` is: nothing for the scalar of x (f32 for
+/// f16 and bf16), or a struct of 32-bit fields as `"value: f32, index: u32"`, whose words the
+/// last axis of x holds, in a tensor of u32 or of the dtype that all fields have; axes then do
+/// not count that one. Of nothing the result is the identity. The operator's own accuracy is
+/// the result's.
+///
+/// ```
+/// use portcullis::{Device, Tensor, ops};
+/// let x = Tensor::from_slice(&Device::cpu(), &[3u32, 5, 6], &[3])?;
+/// let operator = "fn combine(a: Element, b: Element) -> Element { return a ^ b; }
+///                 fn identity() -> Element { return 0u; }";
+/// let y = ops::reduce(&x, operator, "", &[], false)?;
+/// assert_eq!(y.to_vec_blocking::<u32>()?, [3 ^ 5 ^ 6]);
+/// # Ok::<(), portcullis::Error>(())
+/// ```
+///
+/// # Errors
+/// [`crate::Error::Wgsl`] with line and column in the operator; [`crate::Error::Parameter`],
+/// [`crate::Error::Shape`] where x does not hold such elements; and those of [`reduce_sum`].
+#[cfg(feature = "user-wgsl")]
+pub fn reduce(
+    x: &Tensor,
+    operator: &str,
+    fields: &str,
+    axes: &[i64],
+    keepdims: bool,
+) -> Result<Tensor> {
+    let params = Params::new()
+        .with("operator", operator)
+        .with("fields", fields)
+        .with("axes", axes)
+        .with("keepdims", keepdims);
+    Ok(call("reduce", &[Some(x)], &params)?.into_first())
 }

@@ -15,6 +15,8 @@ pub(crate) struct Rows {
     pub inner: usize,
     shape: Vec<usize>,
     axis: usize,
+    /// Axes that hold the words of one element, behind all others: they stay there.
+    trailing: usize,
 }
 
 impl Rows {
@@ -29,6 +31,17 @@ impl Rows {
             inner,
             shape: shape.to_vec(),
             axis,
+            trailing: 0,
+        }
+    }
+
+    /// The same for elements of several words, which the last axis of `shape` holds.
+    #[cfg(feature = "user-wgsl")]
+    pub fn of_structs(shape: &[usize], axis: usize) -> Rows {
+        Rows {
+            shape: shape.to_vec(),
+            trailing: 1,
+            ..Rows::new(&shape[..shape.len() - 1], axis)
         }
     }
 
@@ -47,10 +60,9 @@ impl Rows {
 
     /// Copies a slot of contiguous rows to a dense slot in the shape's own order.
     pub fn restore(&self, plan: &mut PlanBuilder<'_>, from: Slot, dtype: crate::DType, to: Slot) {
-        let strides = row_major(&self.moved_last(&self.shape));
-        let (&last, others) = strides.split_last().expect("rows have an axis");
-        let mut restored = others.to_vec();
-        restored.insert(self.axis, last);
+        let mut restored = row_major(&self.moved_last(&self.shape));
+        let stride = restored.remove(restored.len() - 1 - self.trailing);
+        restored.insert(self.axis, stride);
         plan.copy_axes(from, dtype, &self.shape, &restored, to);
     }
 
@@ -58,7 +70,7 @@ impl Rows {
     fn moved_last<T: Copy>(&self, entries: &[T]) -> Vec<T> {
         let mut moved = entries.to_vec();
         let entry = moved.remove(self.axis);
-        moved.push(entry);
+        moved.insert(moved.len() - self.trailing, entry);
         moved
     }
 

@@ -1,7 +1,7 @@
 //! Reductions of [outer, extent, inner] in blocks, trees and threads.
 
+use crate::cpu::number::{BLOCK, Number, Stored};
 use crate::cpu::parallel;
-use crate::cpu::reduce::number::{BLOCK, Number, Stored};
 use crate::cpu::reduce::operators::Operator;
 
 /// Elements of a column that are combined one after another.

@@ -1,6 +1,6 @@
 //! The operators of reductions: a Value of elements, and how Values combine.
 
-use crate::cpu::reduce::number::Number;
+use crate::cpu::number::Number;
 
 /// An associative operator over the elements of one result, in order.
 pub(crate) trait Operator<N: Number>: Sync {
@@ -190,7 +190,7 @@ impl<N: Number> Operator<N> for Moments {
     }
 
     fn block(&self, values: &[N], _: usize, first: N) -> [f32; 3] {
-        let mut relative = [0.0; super::number::BLOCK];
+        let mut relative = [0.0; crate::cpu::number::BLOCK];
         let relative = &mut relative[..values.len()];
         for (r, x) in relative.iter_mut().zip(values) {
             *r = x.to_f32() - first.to_f32();

@@ -5,7 +5,10 @@ pub(crate) mod elementwise;
 pub mod math;
 pub(crate) mod matmul;
 pub(crate) mod reduce;
+pub(crate) mod scan;
 pub(crate) mod softmax;
 pub(crate) mod sort;
+#[cfg(feature = "user-wgsl")]
+pub(crate) mod user_operator;
 
 pub(crate) use crate::gate::compare::store_rounding;

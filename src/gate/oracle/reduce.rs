@@ -25,7 +25,7 @@ pub(crate) fn gamma(n: usize) -> f64 {
 }
 
 /// The positions of each result's elements, in order.
-fn groups(call: &Call, shape: &[usize]) -> Result<Vec<Vec<usize>>> {
+pub(crate) fn groups(call: &Call, shape: &[usize]) -> Result<Vec<Vec<usize>>> {
     let axes = call.params.ints("axes");
     let mut reduced = vec![axes.is_empty(); shape.len()];
     for &axis in axes {

@@ -237,7 +237,8 @@ impl Product {
             .flag("quads", quads)
             .flag("finish", finish)
             .flag("rolled", cut.rolled)
-            .workgroup_bytes(tile.workgroup_bytes());
+            .workgroup_bytes(tile.workgroup_bytes())
+            .unzeroed();
         if unchecked {
             step = step.unchecked();
         }
@@ -255,7 +256,7 @@ impl Product {
             .param(batch as u32)
             .param(inner as u32)
             .param(group as u32)
-            .param(tile.depth);
+            .param(4);
         step = self.batch_axes(step, 0);
         if finish {
             step = self.finish_params(step);

@@ -21,6 +21,8 @@ pub(crate) struct Reduction {
     shape: Vec<usize>,
     /// The order of axes that brings the reduced ones together, where they are not.
     order: Option<Vec<usize>>,
+    /// Words of an element that lie behind one another, along an axis that takes no part.
+    fields: Option<usize>,
 }
 
 impl Reduction {
@@ -31,6 +33,19 @@ impl Reduction {
     pub fn of(call: &Call) -> Result<Reduction> {
         let shape = &call.input(0).shape;
         Reduction::new(call, shape, call.params.ints("axes"))
+    }
+
+    /// The reduction of a call whose input's last axis holds the fields of each element.
+    ///
+    /// # Errors
+    /// As [`Reduction::of`].
+    pub fn of_structs(call: &Call, fields: usize) -> Result<Reduction> {
+        let shape = &call.input(0).shape;
+        let shape = &shape[..shape.len().saturating_sub(1)];
+        let mut reduction = Reduction::new(call, shape, call.params.ints("axes"))?;
+        reduction.result.push(fields);
+        reduction.fields = Some(fields);
+        Ok(reduction)
     }
 
     /// The reduction of `axes` of `shape`: of all when none is named.
@@ -81,6 +96,7 @@ impl Reduction {
                     result,
                     shape: shape.to_vec(),
                     order: Some(kept.chain(removed).collect()),
+                    fields: None,
                 });
             }
         };
@@ -91,6 +107,7 @@ impl Reduction {
             result,
             shape: shape.to_vec(),
             order: None,
+            fields: None,
         })
     }
 
@@ -114,31 +131,10 @@ impl Reduction {
 
     /// Input `index`, of the reduced shape, as dense [outer, extent, inner].
     pub fn input(&self, plan: &mut PlanBuilder<'_>, call: &Call, index: usize) -> Slot {
-        match &self.order {
+        match self.ordered(&call.input(index).strides()) {
             None => plan.dense(index),
-            Some(order) => {
-                let strides = call.input(index).strides();
-                let shape: Vec<usize> = order.iter().map(|&a| self.shape[a]).collect();
-                let strides: Vec<isize> = order.iter().map(|&a| strides[a]).collect();
-                plan.gather(index, &shape, &strides)
-            }
+            Some((shape, strides)) => plan.gather(index, &shape, &strides),
         }
-    }
-
-    /// Copies dense [outer, extent, inner] to a dense slot in the shape's own order.
-    pub fn restore(&self, plan: &mut PlanBuilder<'_>, from: Slot, dtype: crate::DType, to: Slot) {
-        let Some(order) = &self.order else { return };
-        let ordered: Vec<usize> = order.iter().map(|&a| self.shape[a]).collect();
-        let mut strides = vec![0; order.len()];
-        for (&axis, stride) in order.iter().zip(row_major(&ordered)) {
-            strides[axis] = stride;
-        }
-        plan.copy_axes(from, dtype, &self.shape, &strides, to);
-    }
-
-    /// Whether [`Reduction::input`] permutes axes.
-    pub fn permuted(&self) -> bool {
-        self.order.is_some()
     }
 
     /// A host tensor as contiguous [outer, extent, inner]; `None` where it is so already.
@@ -146,13 +142,28 @@ impl Reduction {
     /// # Errors
     /// None in practice.
     pub fn permute(&self, x: &HostTensor) -> Result<Option<HostTensor>> {
-        let Some(order) = &self.order else {
-            return Ok(None);
-        };
-        let own = row_major(&self.shape);
-        let shape: Vec<usize> = order.iter().map(|&a| self.shape[a]).collect();
-        let strides: Vec<isize> = order.iter().map(|&a| own[a]).collect();
-        HostTensor::gather(x.dtype(), &shape, &strides, x.bytes(), 0).map(Some)
+        self.ordered(&row_major(x.shape()))
+            .map(|(shape, strides)| HostTensor::gather(x.dtype(), &shape, &strides, x.bytes(), 0))
+            .transpose()
+    }
+
+    /// Extents and strides in the order that brings the reduced axes together.
+    fn ordered(&self, strides: &[isize]) -> Option<(Vec<usize>, Vec<isize>)> {
+        let order = self.order.as_ref()?;
+        let mut shape: Vec<usize> = order.iter().map(|&a| self.shape[a]).collect();
+        let mut moved: Vec<isize> = order.iter().map(|&a| strides[a]).collect();
+        if let Some(fields) = self.fields {
+            shape.push(fields);
+            moved.push(strides[order.len()]);
+        }
+        Some((shape, moved))
+    }
+
+    /// Copies dense [outer, extent, inner] to a dense slot in the shape's own order.
+    pub fn restore(&self, plan: &mut PlanBuilder<'_>, from: Slot, dtype: crate::DType, to: Slot) {
+        if let Some(strides) = self.restoring() {
+            plan.copy_axes(from, dtype, &self.shape, &strides, to);
+        }
     }
 
     /// Contiguous [outer, extent, inner] as a host tensor of the shape's own order.
@@ -160,14 +171,25 @@ impl Reduction {
     /// # Errors
     /// None in practice.
     pub fn unpermute(&self, x: HostTensor) -> Result<HostTensor> {
-        let Some(order) = &self.order else {
-            return x.reshape(&self.shape);
-        };
+        match self.restoring() {
+            None => x.reshape(&self.shape),
+            Some(strides) => HostTensor::gather(x.dtype(), &self.shape, &strides, x.bytes(), 0),
+        }
+    }
+
+    /// Whether [`Reduction::input`] permutes axes.
+    pub fn permuted(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// Strides of the shape's own axes in [outer, extent, inner], where these are permuted.
+    fn restoring(&self) -> Option<Vec<isize>> {
+        let order = self.order.as_ref()?;
         let ordered: Vec<usize> = order.iter().map(|&a| self.shape[a]).collect();
         let mut strides = vec![0; order.len()];
         for (&axis, stride) in order.iter().zip(row_major(&ordered)) {
             strides[axis] = stride;
         }
-        HostTensor::gather(x.dtype(), &self.shape, &strides, x.bytes(), 0)
+        Some(strides)
     }
 }

@@ -1,14 +1,16 @@
 //! An associative operator, as kernels of reductions and scans link it.
 
+#[cfg(feature = "user-wgsl")]
 use std::sync::Arc;
 
 use crate::dtype::DType;
 use crate::plan::{Constant, StepBuilder};
 
-/// The text of a module: a shader file, or generated.
+/// The text of a module: a shader file, or generated from a user's operator.
 #[derive(Debug, Clone)]
 pub(crate) enum Text {
     File(&'static str),
+    #[cfg(feature = "user-wgsl")]
     Generated(Arc<str>),
 }
 
@@ -19,8 +21,8 @@ pub(crate) enum Text {
 /// (an element and its index to a Value), finish (a Value to a result) and gradient.
 #[derive(Debug, Clone)]
 pub(crate) struct Operator {
-    modules: Vec<(&'static str, Text)>,
-    constants: Vec<(&'static str, Constant)>,
+    pub(super) modules: Vec<(&'static str, Text)>,
+    pub(super) constants: Vec<(&'static str, Constant)>,
     /// Whether elements are taken relative to the first of their row or column.
     pub shifted: bool,
     /// 32-bit words of a Value in storage.
@@ -83,6 +85,7 @@ impl Operator {
         for (name, text) in &self.modules {
             step = match text {
                 Text::File(file) => step.module(name, *file, &[]),
+                #[cfg(feature = "user-wgsl")]
                 Text::Generated(text) => step.text(name, text.clone(), &[]),
             };
         }

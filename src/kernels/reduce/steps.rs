@@ -95,12 +95,9 @@ pub(crate) fn reduce(
     sink: Sink,
 ) {
     if inner > 1 {
-        return reduce_columns(plan, operator, source, [outer, extent, inner], sink);
+        return reduce_columns(plan, operator, source, [outer, extent, inner], true, sink);
     }
-    let cut = match source {
-        Source::Elements(..) => RowCut::new(outer, extent, plan.capabilities()),
-        Source::Values(_) => RowCut::whole(extent, extent),
-    };
+    let cut = RowCut::new(outer, extent, plan.capabilities());
     if cut.splits == 1 {
         return reduce_rows(plan, operator, source, [outer, extent], cut, false, sink);
     }
@@ -116,7 +113,27 @@ pub(crate) fn reduce(
         to_partials,
     );
     let partials = Source::Values(partials);
-    reduce(plan, operator, partials, [outer, cut.splits, 1], sink);
+    let whole = RowCut::whole(cut.splits, cut.splits);
+    let shape = [outer, cut.splits];
+    reduce_rows(plan, operator, partials, shape, whole, false, sink);
+}
+
+/// Adds the step that stores what nothing is reduced to: the operator's identity.
+#[cfg(feature = "user-wgsl")]
+pub(crate) fn identities(
+    plan: &mut PlanBuilder<'_>,
+    operator: &Operator,
+    results: usize,
+    sink: Sink,
+) {
+    // Rows of which nothing is read.
+    let nothing = Source::Values(scratch(plan, operator, 1));
+    let cut = RowCut {
+        team: 1,
+        splits: 1,
+        chunk: 0,
+    };
+    reduce_rows(plan, operator, nothing, [results, 1], cut, false, sink);
 }
 
 /// Scratch memory for so many Values.
@@ -164,7 +181,8 @@ pub(crate) fn reduce_rows(
     checked(step, operator, subgroups).workgroups(rows.div_ceil(teams) as u64 * cut.splits as u64);
 }
 
-/// As [`reduce`], of columns.
+/// As [`reduce`], of columns; `first` holds for what an earlier step has not
+/// reduced to few yet.
 ///
 /// Every index is in range: an invocation at or beyond n = outer·splits·inner
 /// touches nothing, below it the number of its row in [outer·extent, inner] is
@@ -175,13 +193,13 @@ fn reduce_columns(
     operator: &Operator,
     source: Source,
     [outer, extent, inner]: [usize; 3],
+    first: bool,
     sink: Sink,
 ) {
-    let elements = matches!(source, Source::Elements(..));
-    let quads = elements && inner.is_multiple_of(4);
+    let quads = matches!(source, Source::Elements(..)) && inner.is_multiple_of(4);
     let units = if quads { inner / 4 } else { inner };
     let columns = outer * units;
-    let (splits, chunk) = column_splits(columns, extent, elements);
+    let (splits, chunk) = column_splits(columns, extent, first);
     let last = splits == 1;
     let (width, step_width) = match quads {
         true => (4u32, Width::Quad),
@@ -208,13 +226,20 @@ fn reduce_columns(
         && !last
     {
         let partials = Source::Values(slot);
-        reduce_columns(plan, operator, partials, [outer, splits, inner], sink);
+        reduce_columns(
+            plan,
+            operator,
+            partials,
+            [outer, splits, inner],
+            false,
+            sink,
+        );
     }
 }
 
 /// Into how many stretches of how many rows the extent of columns is split.
-fn column_splits(columns: usize, extent: usize, elements: bool) -> (usize, usize) {
-    let splits = if elements {
+fn column_splits(columns: usize, extent: usize, first: bool) -> (usize, usize) {
+    let splits = if first {
         let least = extent.div_ceil(*COLUMN_CHUNK.end());
         let most = extent.div_ceil(*COLUMN_CHUNK.start());
         (MOST_INVOCATIONS / columns).clamp(least, most)

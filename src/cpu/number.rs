@@ -26,6 +26,12 @@ pub(crate) trait Number: Copy + Default + PartialEq + Send + Sync + 'static {
     fn from_f32(value: f32) -> Self;
     /// The sum of at most [`BLOCK`] numbers.
     fn sum(values: &[Self]) -> Self;
+
+    /// What running sums are kept in: f64 for f32, the same for integers.
+    type Wide: Copy + Default + Send + Sync;
+    fn widen(self) -> Self::Wide;
+    fn wide_plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+    fn narrow(wide: Self::Wide) -> Self;
 }
 
 impl Number for f32 {
@@ -69,6 +75,20 @@ impl Number for f32 {
     fn sum(values: &[f32]) -> f32 {
         crate::cpu::parallel::sum(values)
     }
+
+    type Wide = f64;
+
+    fn widen(self) -> f64 {
+        self as f64
+    }
+
+    fn wide_plus(a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    fn narrow(wide: f64) -> f32 {
+        wide as f32
+    }
 }
 
 macro_rules! integer {
@@ -111,6 +131,20 @@ macro_rules! integer {
 
             fn sum(values: &[$type]) -> $type {
                 values.iter().fold(0, |a, &b| a.wrapping_add(b))
+            }
+
+            type Wide = $type;
+
+            fn widen(self) -> $type {
+                self
+            }
+
+            fn wide_plus(a: $type, b: $type) -> $type {
+                a.wrapping_add(b)
+            }
+
+            fn narrow(wide: $type) -> $type {
+                wide
             }
         }
     };
