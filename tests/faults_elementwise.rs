@@ -343,3 +343,18 @@ fn map(x: f32, user: i32) -> f32 { return select(math(x), f32(user)); }
         }
     }
 }
+
+#[test]
+fn an_odd_number_of_halves_goes_to_the_device_and_back() {
+    for (name, device) in backends() {
+        let numbers = [1.5f32, -2.0, 3.25].map(f16::from_f32);
+        for n in 1..=3 {
+            let x = tensor(&device, &numbers[..n]);
+            assert_eq!(values::<f16>(Ok(x.clone())), numbers[..n], "{name}");
+            let negated: Vec<f16> = numbers[..n].iter().map(|x| -x).collect();
+            assert_eq!(values::<f16>(ops::neg(&x)), negated, "{name}");
+            let last = x.narrow(0, n - 1, 1).unwrap();
+            assert_eq!(values::<f16>(ops::neg(&last)), negated[n - 1..], "{name}");
+        }
+    }
+}

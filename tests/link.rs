@@ -279,7 +279,9 @@ fn f(p: ptr<function, Pair>) -> f32 { return (*p).read + (*p).position.x + read 
 @must_use fn g() -> f32 { var p: Pair; return f(&p) + position; }
 ",
     );
-    let root = format!("{ENTRY}fn h() {{ _ = io::g(); }}");
+    let root = format!(
+        "{ENTRY}fn h() {{ _ = io::g() + f32(io::width); textureStore(io::image, vec2<u32>(), vec4<f32>()); }}"
+    );
     let text = valid(&module("root", root), &[io], &[]).text;
     for kept in [
         "struct io_Pair { read: f32, @size(io_size) x: f32, @align(16) position: vec2<f32> }",
