@@ -1,5 +1,8 @@
 //! Portable GPU compute kernels on wgpu, gated by measured correctness.
 #![warn(missing_docs)]
+// What is shared between threads elsewhere is shared all the same in browsers,
+// whose WebGPU handles stay on their thread.
+#![cfg_attr(target_arch = "wasm32", allow(clippy::arc_with_non_send_sync))]
 
 #[doc(hidden)]
 pub mod cpu;

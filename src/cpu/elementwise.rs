@@ -206,10 +206,15 @@ fn compute_into<S: Scalar>(tensor: &mut HostTensor, f: impl Fn(usize, &mut [S]) 
     parallel::chunks_mut(data, CHUNK, |i, chunk| f(i * CHUNK, chunk));
 }
 
+/// Of a slice of numbers and two values, into a slice as long.
+type FloatUnary = fn(&[f32], [f32; 2], &mut [f32]);
+/// Of two slices of numbers, into a slice as long.
+type FloatBinary = fn(&[f32], &[f32], &mut [f32]);
+
 /// A function of one number, of every element.
 pub(crate) fn unary(
     x: &HostTensor,
-    float: Option<fn(&[f32], [f32; 2], &mut [f32])>,
+    float: Option<FloatUnary>,
     integer: Option<IntegerUnary>,
     values: [f64; 2],
 ) -> HostTensor {
@@ -252,7 +257,7 @@ pub(crate) fn binary(
     a: &HostTensor,
     b: &HostTensor,
     output: &TensorSpec,
-    float: Option<fn(&[f32], &[f32], &mut [f32])>,
+    float: Option<FloatBinary>,
     integer: IntegerBinary,
 ) -> HostTensor {
     fn integers<S: Scalar>(

@@ -25,6 +25,29 @@ pub(crate) fn chunks_mut<T: Send>(data: &mut [T], size: usize, f: impl Fn(usize,
         .for_each(|(i, chunk)| f(i, chunk));
 }
 
+/// Maps `f` over `0..n`, in order, where each is worth a thread's while.
+pub(crate) fn map_coarse<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    #[cfg(feature = "parallel")]
+    if n > 1 {
+        use rayon::prelude::*;
+        return (0..n).into_par_iter().map(f).collect();
+    }
+    (0..n).map(f).collect()
+}
+
+/// Sorts stably.
+pub(crate) fn sort_by<T: Send>(
+    items: &mut [T],
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering + Sync,
+) {
+    #[cfg(feature = "parallel")]
+    if items.len() > GRAIN {
+        use rayon::prelude::*;
+        return items.par_sort_by(compare);
+    }
+    items.sort_by(compare);
+}
+
 /// Maps `f` over `0..n`, in order.
 pub(crate) fn map<T: Send>(n: usize, f: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]

@@ -443,10 +443,15 @@ pub(crate) fn elapsed(start: std::time::Instant) -> Duration {
 
 // wasm32 has no clock in std; preparation is not timed there.
 #[cfg(target_arch = "wasm32")]
-pub(crate) fn now() {}
+pub(crate) struct NoClock;
 
 #[cfg(target_arch = "wasm32")]
-pub(crate) fn elapsed(_start: ()) -> Duration {
+pub(crate) fn now() -> NoClock {
+    NoClock
+}
+
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn elapsed(_start: NoClock) -> Duration {
     Duration::ZERO
 }
 

@@ -74,12 +74,15 @@ impl Rows {
         moved
     }
 
-    /// Calls `f` with the positions of each row's elements in row-major order.
+    /// The positions of a row's elements in row-major order.
+    pub fn positions(&self, row: usize) -> impl Iterator<Item = usize> + use<> {
+        let (outer, i) = (row / self.inner, row % self.inner);
+        let (first, inner) = (outer * self.columns * self.inner + i, self.inner);
+        (0..self.columns).map(move |c| first + c * inner)
+    }
+
+    /// Calls `f` with the positions of each row's elements.
     pub fn for_each(&self, mut f: impl FnMut(&mut dyn Iterator<Item = usize>)) {
-        for row in 0..self.rows {
-            let (outer, i) = (row / self.inner, row % self.inner);
-            let first = outer * self.columns * self.inner + i;
-            f(&mut (0..self.columns).map(|c| first + c * self.inner));
-        }
+        (0..self.rows).for_each(|row| f(&mut self.positions(row)));
     }
 }

@@ -238,7 +238,8 @@ impl<'a> Linker<'a> {
         }
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut from = 0;
-        for range in dead.into_iter().chain([lines.len()..lines.len()]) {
+        let end = lines.len()..lines.len();
+        for range in dead.into_iter().chain(std::iter::once(end)) {
             if from < range.start {
                 let kept = &lines[from..range.start];
                 output.piece(module, from + 1, |text| text.extend(kept.iter().copied()));

@@ -69,6 +69,7 @@ pub fn main(arguments: &Arguments) -> Outcome {
         ));
         let sizes = sizes(arguments, if software { 18 } else { 26 });
         let mut sheet = Sheet::new(Some(copy));
+        Sheet::headings();
         each_problem(&selection, &sizes, |instance| {
             for &variant in instance.call.operation.signature().variants {
                 if variant == Variant::Cpu || !selection.takes(variant) {
@@ -84,12 +85,12 @@ pub fn main(arguments: &Arguments) -> Outcome {
             }
             Ok(())
         })?;
-        say(sheet.table());
         figures.extend(sheet.json(&capabilities.identity.to_string(), Some(copy)));
     }
     if selection.takes(Variant::Cpu) && crate::gate::takes_cpu(&arguments.adapters) {
         say("cpu:");
         let mut sheet = Sheet::new(None);
+        Sheet::headings();
         each_problem(&selection, &sizes(arguments, 22), |instance| {
             sound &= sheet.add(
                 instance,
@@ -98,7 +99,6 @@ pub fn main(arguments: &Arguments) -> Outcome {
             );
             Ok(())
         })?;
-        say(sheet.table());
         figures.extend(sheet.json("cpu", None));
     }
     write_json(arguments, &figures)?;
@@ -223,11 +223,14 @@ impl Sheet {
             elements: elements.unwrap_or(0),
             measured,
         });
+        self.print();
         sound
     }
 
-    fn table(&self) -> comfy_table::Table {
-        let mut table = table(&[
+    /// Prints the headings that [`Sheet::print`]'s lines stand under.
+    fn headings() {
+        say(format!(
+            "  {:<22} {:<5} {:<20} {:<9} {:>11}  {:<24} {:>8} {:>8} {:>9} {:>8}",
             "operation",
             "dtype",
             "problem",
@@ -237,47 +240,50 @@ impl Sheet {
             "GB/s",
             "of copy",
             "Gelem/s",
-            "TFLOP/s",
-        ]);
-        for line in &self.lines {
-            let mut cells = vec![
-                line.op.clone(),
-                line.dtype.clone(),
-                line.case.clone(),
-                line.variant.clone(),
-            ];
-            match &line.measured {
-                Ok(measured) if measured.row.passed() => {
-                    let seconds = measured.median().as_secs_f64();
-                    let bandwidth = line.bytes as f64 / seconds;
-                    let host = if measured.clock == Clock::Host {
-                        " (host clock)"
-                    } else {
-                        ""
-                    };
-                    cells.push(format!("{}{host}", time(measured.median())));
-                    cells.push(format!(
-                        "{} to {}",
-                        time(measured.quantile(0.1)),
-                        time(measured.quantile(0.9))
-                    ));
-                    cells.push(format!("{:.1}", bandwidth / 1e9));
-                    cells.push(
-                        self.copy
-                            .map_or(String::new(), |copy| format!("{:.2}", bandwidth / copy)),
-                    );
-                    cells.push(format!("{:.3}", line.elements as f64 / seconds / 1e9));
-                    cells.push(format!("{:.3}", line.flops as f64 / seconds / 1e12));
-                }
-                Ok(measured) => cells.push(format!(
-                    "no figure, the output is wrong: {}",
-                    measured.row.note
-                )),
-                Err(error) => cells.push(error.to_string()),
+            "TFLOP/s"
+        ));
+    }
+
+    /// Prints the last figure, as soon as there is one: long benches are watched.
+    fn print(&self) {
+        let Some(line) = self.lines.last() else {
+            return;
+        };
+        let start = format!(
+            "  {:<22} {:<5} {:<20} {:<9}",
+            line.op, line.dtype, line.case, line.variant
+        );
+        match &line.measured {
+            Ok(measured) if measured.row.passed() => {
+                let seconds = measured.median().as_secs_f64();
+                let bandwidth = line.bytes as f64 / seconds;
+                let spread = format!(
+                    "{} to {}",
+                    time(measured.quantile(0.1)),
+                    time(measured.quantile(0.9))
+                );
+                let share = self
+                    .copy
+                    .map_or(String::new(), |copy| format!("{:.2}", bandwidth / copy));
+                let clock = if measured.clock == Clock::Host {
+                    "  host clock"
+                } else {
+                    ""
+                };
+                say(format!(
+                    "{start} {:>11}  {spread:<24} {:>8.1} {share:>8} {:>9.3} {:>8.3}{clock}",
+                    time(measured.median()),
+                    bandwidth / 1e9,
+                    line.elements as f64 / seconds / 1e9,
+                    line.flops as f64 / seconds / 1e12,
+                ));
             }
-            table.add_row(cells);
+            Ok(measured) => say(format!(
+                "{start} no figure, the output is wrong: {}",
+                measured.row.note
+            )),
+            Err(error) => say(format!("{start} {error}")),
         }
-        table
     }
 
     fn json(&self, adapter: &str, copy: Option<f64>) -> Vec<serde_json::Value> {

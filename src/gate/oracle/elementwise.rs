@@ -5,6 +5,7 @@
 use half::{bf16, f16};
 
 use crate::cpu::elementwise::Operand;
+use crate::cpu::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::gate::Expected;
@@ -105,15 +106,17 @@ pub(crate) fn integers(tensor: &HostTensor, shape: &[usize]) -> Vec<i128> {
 pub(crate) fn unary(math: &UnaryMath, x: &HostTensor, values: [f64; 2]) -> Expected {
     let p = values.map(|v| v as f32 as f64);
     let dtype = x.dtype();
-    close(floats(x, x.shape()).into_iter().map(|x| {
+    let x = floats(x, x.shape());
+    let judged = parallel::map(x.len(), |i| {
         settle(
             dtype,
-            seen(x).map(|x| {
+            seen(x[i]).map(|x| {
                 let y = (math.oracle)(x.into(), p);
                 (y, (math.bound)(x.into(), y, p))
             }),
         )
-    }))
+    });
+    close(judged.into_iter())
 }
 
 pub(crate) fn binary(
@@ -123,8 +126,8 @@ pub(crate) fn binary(
     output: &TensorSpec,
 ) -> Expected {
     let (a, b) = (floats(a, &output.shape), floats(b, &output.shape));
-    close(a.into_iter().zip(b).map(|(a, b)| {
-        let pairs = seen(a).flat_map(|a| seen(b).map(move |b| (f64::from(a), f64::from(b))));
+    let judged = parallel::map(a.len(), |i| {
+        let pairs = seen(a[i]).flat_map(|a| seen(b[i]).map(move |b| (f64::from(a), f64::from(b))));
         settle(
             output.dtype,
             pairs.map(|(a, b)| {
@@ -132,7 +135,8 @@ pub(crate) fn binary(
                 (y, (math.bound)(a, b, y))
             }),
         )
-    }))
+    });
+    close(judged.into_iter())
 }
 
 /// The tensor of these integers, cut to 32 bits.

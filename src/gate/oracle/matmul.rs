@@ -69,7 +69,7 @@ fn sums(
 ) -> Sums {
     let kept: usize = batch[summed..].iter().product();
     let terms: usize = batch[..summed].iter().product();
-    let rows = parallel::map(kept * m, |row| {
+    let rows = parallel::map_coarse(kept * m, |row| {
         let (matrix, i) = (row / m, row % m);
         let mut exact = vec![0.0; n];
         let mut magnitude = vec![0.0; n];

@@ -1,6 +1,7 @@
 //! softmax and log_softmax in f64, straight from their definitions, and the
 //! bounds of f32 implementations.
 
+use crate::cpu::parallel;
 use crate::dtype::DType;
 use crate::gate::Expected;
 use crate::gate::oracle::store_rounding;
@@ -27,10 +28,7 @@ fn term_error(d: f64) -> f64 {
 
 pub(crate) fn softmax(x: &HostTensor, rows: &Rows, log: bool) -> Expected {
     let values = x.to_f64();
-    let mut exact = vec![0.0; values.len()];
-    let mut allowed = vec![0.0; values.len()];
-    rows.for_each(|positions| {
-        let positions: Vec<usize> = positions.collect();
+    by_rows(rows, |positions| {
         let max = positions
             .iter()
             .fold(f64::NEG_INFINITY, |a, &p| a.max(values[p]));
@@ -49,7 +47,7 @@ pub(crate) fn softmax(x: &HostTensor, rows: &Rows, log: bool) -> Expected {
             }
         };
         let relative_sum = positions.iter().map(weighted).sum::<f64>() + sum_error(positions.len());
-        for &p in &positions {
+        let judge = |&p: &usize| {
             let d = values[p] - max;
             let (y, error) = if broken {
                 (f64::NAN, 0.0)
@@ -68,14 +66,27 @@ pub(crate) fn softmax(x: &HostTensor, rows: &Rows, log: bool) -> Expected {
                     y * (term_error(d) + relative_sum + 6.0 * U) * 1.01 + 2.0 * TINY,
                 )
             };
-            exact[p] = y;
-            allowed[p] = error + stored(x.dtype(), y, error);
-        }
+            (y, error + stored(x.dtype(), y, error))
+        };
+        positions.iter().map(judge).collect()
+    })
+}
+
+/// Judges each row, given the positions of its elements: exact results and allowed errors.
+fn by_rows(rows: &Rows, judge: impl Fn(&[usize]) -> Vec<(f64, f64)> + Sync + Send) -> Expected {
+    let judged = parallel::map_coarse(rows.rows, |row| {
+        let positions: Vec<usize> = rows.positions(row).collect();
+        judge(&positions)
     });
-    Expected::Close {
-        values: exact,
-        allowed,
+    let n = rows.rows * rows.columns;
+    let (mut values, mut allowed) = (vec![0.0; n], vec![0.0; n]);
+    for (row, judged) in judged.into_iter().enumerate() {
+        for (p, (value, error)) in rows.positions(row).zip(judged) {
+            values[p] = value;
+            allowed[p] = error;
+        }
     }
+    Expected::Close { values, allowed }
 }
 
 /// Half a unit of the stored dtype at the computed value, which may lie `error` off the exact one.
@@ -94,15 +105,12 @@ pub(crate) fn softmax_backward(
     log: bool,
 ) -> Expected {
     let (ys, dys) = (y.to_f64(), cotangent.to_f64());
-    let mut exact = vec![0.0; ys.len()];
-    let mut allowed = vec![0.0; ys.len()];
-    rows.for_each(|positions| {
-        let positions: Vec<usize> = positions.collect();
+    by_rows(rows, |positions| {
         let term = |p: usize| if log { dys[p] } else { ys[p] * dys[p] };
         let sum: f64 = positions.iter().map(|&p| term(p)).sum();
         let magnitude: f64 = positions.iter().map(|&p| term(p).abs()).sum();
         let sum_off = magnitude * (sum_error(positions.len()) + U);
-        for &p in &positions {
+        let judge = |&p: &usize| {
             let (value, error) = if log {
                 let e = ys[p].exp();
                 let off = e * (sum_off + sum.abs() * ((3.0 + 2.0 * ys[p].abs()) * 2.0 * U + U));
@@ -115,12 +123,8 @@ pub(crate) fn softmax_backward(
                 )
             };
             let error = error * 1.01 + 2.0 * TINY;
-            exact[p] = value;
-            allowed[p] = error + stored(y.dtype(), value, error);
-        }
-    });
-    Expected::Close {
-        values: exact,
-        allowed,
-    }
+            (value, error + stored(y.dtype(), value, error))
+        };
+        positions.iter().map(judge).collect()
+    })
 }

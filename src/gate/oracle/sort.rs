@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use crate::cpu::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::gate::Expected;
@@ -20,27 +21,29 @@ pub(crate) fn sort(
     let dtype = keys.dtype();
     let width = 8 * dtype.size() as u32;
     let columns = keys.shape().last().copied().unwrap_or(1);
-    let compare = |&a: &usize, &b: &usize| {
-        let ordering = if order.bits() == width {
-            compare_numbers(numbers[a], numbers[b])
-        } else {
-            let part = |i: usize| {
-                let bits = stored_bits(keys, i);
-                (unsigned(dtype, bits) >> order.begin) % (1 << order.bits())
-            };
-            part(a).cmp(&part(b))
-        };
+    // What is compared: the number itself, or the integer in the bit range, which f64 holds too.
+    let compared = |i: usize| {
+        if order.bits() == width {
+            return numbers[i];
+        }
+        let bits = unsigned(dtype, stored_bits(keys, i));
+        ((bits >> order.begin) % (1 << order.bits())) as f64
+    };
+    let compare = |a: &(f64, usize), b: &(f64, usize)| {
+        let ordering = compare_numbers(a.0, b.0);
         if order.descending {
             ordering.reverse()
         } else {
             ordering
         }
     };
-    let mut from: Vec<usize> = (0..numbers.len()).collect();
+    let mut entries = parallel::map(numbers.len(), |i| (compared(i), i));
     if columns > 0 {
-        from.chunks_mut(columns)
-            .for_each(|row| row.sort_by(compare));
+        entries
+            .chunks_mut(columns)
+            .for_each(|row| parallel::sort_by(row, compare));
     }
+    let from: Vec<usize> = entries.into_iter().map(|(_, i)| i).collect();
     let payload = match values {
         Some(values) => gather(values, &from)?,
         None => {

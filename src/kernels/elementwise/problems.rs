@@ -70,8 +70,8 @@ fn special_f32() -> Vec<f32> {
         0.92773,
         0.41421,
         0.29289,
-        1.5707964,
-        3.1415927,
+        std::f32::consts::FRAC_PI_2,
+        std::f32::consts::PI,
     ];
     for x in changes {
         values.extend([f32::next_down(x), x, f32::next_up(x)]);
@@ -119,7 +119,7 @@ pub(super) fn quick(first: DType, index: usize, dtype: DType) -> bool {
     dtype == first
         || match dtype {
             DType::F32 => false,
-            DType::F16 => index % 8 == 0,
+            DType::F16 => index.is_multiple_of(8),
             DType::BF16 => index % 8 == 4,
             DType::I32 => true,
             DType::U32 => index % 4 == 1,

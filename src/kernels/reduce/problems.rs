@@ -282,7 +282,7 @@ pub(super) fn backward(kind: Kind, dtype: DType, effort: Effort) -> Vec<Problem>
         of("nothing to reduce".into(), &[5, 0], &[1], fill.clone()),
         of("one zero in some rows".into(), &[6, 7], &[1], {
             let value = |i: usize| {
-                if i % 10 == 0 {
+                if i.is_multiple_of(10) {
                     0.0
                 } else {
                     1.0 + i as f64 / 64.0
@@ -293,7 +293,7 @@ pub(super) fn backward(kind: Kind, dtype: DType, effort: Effort) -> Vec<Problem>
         .zeros_expected(),
         of("NaN in some rows".into(), &[6, 7], &[1], {
             let value = |i: usize| {
-                if i % 11 == 0 {
+                if i.is_multiple_of(11) {
                     f64::NAN
                 } else {
                     1.0 + i as f64 / 64.0

@@ -114,9 +114,9 @@ impl Tiling {
 ///   indexed below TILE, and what is read at `i < count` was written.
 /// - `counters` is indexed by `subgroup·DIGITS + digit`; a subgroup's number is
 ///   below SUBGROUPS = workgroup / (least subgroup size), and so is `partials`'s index.
-/// - A key of digit d goes to `row·columns` + (keys of the row with smaller digits)
-///   + (keys of digit d in earlier tiles) + (its number among the tile's keys of
-///   digit d), below `(row + 1)·columns`, as all are counted from the same keys
+/// - A key of digit d goes to `row·columns`, plus the number of the row's keys with
+///   smaller digits, of its keys of digit d in earlier tiles, and of those before
+///   it in its tile: below `(row + 1)·columns`, as all are counted from the same keys
 ///   that are then moved. The keys a pass reads are written by no dispatch between
 ///   its first and its last.
 /// - All workgroup memory is written before it is read: counters are cleared, and
