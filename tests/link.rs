@@ -279,7 +279,9 @@ fn f(p: ptr<function, Pair>) -> f32 { return (*p).read + (*p).position.x + read 
 @must_use fn g() -> f32 { var p: Pair; return f(&p) + position; }
 ",
     );
-    let root = format!("{ENTRY}fn h() {{ _ = io::g(); }}");
+    let root = format!(
+        "{ENTRY}fn h() {{ _ = io::g() + f32(io::width); textureStore(io::image, vec2<u32>(), vec4<f32>()); }}"
+    );
     let text = valid(&module("root", root), &[io], &[]).text;
     for kept in [
         "struct io_Pair { read: f32, @size(io_size) x: f32, @align(16) position: vec2<f32> }",
@@ -332,6 +334,52 @@ fn cycles_link() {
     )
     .text;
     assert!(text.contains("const own_b = own_a;"));
+}
+
+#[test]
+fn what_nothing_needs_is_left_out() {
+    let library = "\
+// Needed by the root.
+fn used(x: f32) -> f32 { return helper(x); }
+// Needed by nothing,
+// nor are these two lines.
+fn unused() -> f32 {
+    return other;
+}
+
+const other = 2.0;
+const factor = 3.0;
+// Needed by `used`.
+fn helper(x: f32) -> f32 { return x * factor; }
+fn first() {} fn second() { first(); }
+";
+    let root = module(
+        "root",
+        "import super::library::used;\n@compute @workgroup_size(1) fn main() { _ = used(1.0); }\n",
+    );
+    let linked = valid(&root, &[module("library", library)], &[]);
+    for kept in ["library_used", "library_helper", "library_factor", "`used`"] {
+        assert!(linked.text.contains(kept), "{kept}\n{}", linked.text);
+    }
+    for dropped in ["unused", "other", "two lines"] {
+        assert!(!linked.text.contains(dropped), "{dropped}\n{}", linked.text);
+    }
+    // Two on one line: neither has it to itself.
+    assert!(linked.text.contains("library_first"), "{}", linked.text);
+    let line = |what: &str| 1 + linked.text.lines().position(|l| l.contains(what)).unwrap();
+    for (what, origin) in [
+        ("fn library_used", 2),
+        ("const library_factor", 10),
+        ("`used`", 11),
+        ("fn library_helper", 12),
+        ("fn library_first", 13),
+    ] {
+        assert_eq!(
+            linked.origin(line(what)),
+            Some(("library.wgsl", origin)),
+            "{what}"
+        );
+    }
 }
 
 #[test]

@@ -84,11 +84,11 @@ impl Gpu {
             operation: "upload".into(),
             message: e.to_string(),
         };
-        let mut range = staging
-            .slice(..bytes.len() as u64)
-            .get_mapped_range_mut()
-            .map_err(refused)?;
-        range.slice(..).copy_from_slice(bytes);
+        // The whole buffer: mapped ranges are of whole words, in front and behind.
+        let mut range = staging.slice(..).get_mapped_range_mut().map_err(refused)?;
+        range
+            .slice(padding..padding + bytes.len())
+            .copy_from_slice(bytes);
         drop(range);
         staging.unmap();
         self.with_encoder(|encoder| {

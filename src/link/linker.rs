@@ -232,6 +232,10 @@ impl<'a> Linker<'a> {
         output.heading(module);
         // Edits keep lines, so that the text's are those of the source.
         let dead = dead_lines(&module.text, scan, &live.items[index]);
+        if dead.is_empty() {
+            output.piece(module, 1, |to| to.push_str(&text));
+            return Ok(());
+        }
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut from = 0;
         let end = lines.len()..lines.len();
@@ -340,8 +344,10 @@ impl Live {
             };
             let text = &linker.module(index).text;
             // Only what has its lines to itself can be left out.
-            let kept = |span: &Range<usize>| index == root || own_lines(text, span).is_none();
-            let items: Vec<bool> = scan.spans.iter().map(kept).collect();
+            let kept = |(k, span): (usize, &Range<usize>)| {
+                index == root || scan.entry_points.contains(&k) || own_lines(text, span).is_none()
+            };
+            let items: Vec<bool> = scan.spans.iter().enumerate().map(kept).collect();
             let spans = scan.spans.iter().zip(&items);
             waiting.extend(
                 spans

@@ -13,6 +13,8 @@ pub(super) struct Scan<'a> {
     pub(super) declared: Vec<&'a str>,
     /// Where each of them is declared, attributes included.
     pub(super) spans: Vec<Range<usize>>,
+    /// Which of them are entry points.
+    pub(super) entry_points: Vec<usize>,
     pub(super) imports: Vec<Import<'a>>,
     /// Each directive on one line, with the byte at which it stood.
     pub(super) directives: Vec<(String, usize)>,
@@ -53,6 +55,7 @@ pub(super) fn scan<'a>(
     let mut scan = Scan {
         declared: Vec::new(),
         spans: Vec::new(),
+        entry_points: Vec::new(),
         imports: Vec::new(),
         directives: Vec::new(),
         paths: Vec::new(),
@@ -93,6 +96,11 @@ impl<'a> Scan<'a> {
                     machinery.push(i..end);
                 }
                 Some("fn" | "struct" | "alias" | "const" | "override") => {
+                    let stage =
+                        |k| matches!(tokens.word(k), Some("compute" | "vertex" | "fragment"));
+                    if (i..head).any(stage) {
+                        self.entry_points.push(self.declared.len());
+                    }
                     self.declare(tokens, head + 1, i..end);
                 }
                 Some("var") => {
