@@ -19,7 +19,34 @@ pub enum Expected {
     Exact(HostTensor),
     /// These bits: what movement and sorting must keep.
     Bits(HostTensor),
+    /// What can be said of an output too large for a reference of every element.
+    Sampled(Sample),
 }
+
+/// Some elements of an output, and weighted sums of its rows.
+///
+/// The sums are Freivalds' check (Probabilistic machines can use less running
+/// time, 1977) of products of matrices: with random signs as weights, a row
+/// with any wrong element has a wrong sum, but for cancellation by chance.
+#[derive(Debug, Clone, Default)]
+pub struct Sample {
+    /// Positions of elements, in row-major order.
+    pub positions: Vec<usize>,
+    /// Exact results at these positions.
+    pub values: Vec<f64>,
+    /// The published bound at each of them, absolute.
+    pub allowed: Vec<f64>,
+    /// A weight for each column (element of the last axis); none for no sums.
+    pub weights: Vec<f64>,
+    /// The exact sum of each row's weighted elements.
+    pub sums: Vec<f64>,
+    /// The error allowed to each sum, but for the rounding of the stored elements.
+    pub sums_allowed: Vec<f64>,
+}
+
+/// How many standard deviations the sum of rounding errors under random signs
+/// may be off: by Hoeffding's inequality more happens once in 10^12 rows.
+pub(crate) const SIGNS: f64 = 7.6;
 
 impl Expected {
     /// Values within a bound that is a function of the value.
@@ -48,13 +75,51 @@ pub struct Comparison {
 pub fn compare(got: &HostTensor, expected: &Expected) -> Comparison {
     match expected {
         Expected::Bits(expected) => compare_bits(got, expected),
-        Expected::Exact(expected) => compare_close(got, &expected.to_f64(), |_| 0.0),
-        Expected::Close { values, allowed } => compare_close(got, values, |i| allowed[i]),
+        Expected::Exact(expected) => {
+            compare_close(got.dtype(), &got.to_f64(), &expected.to_f64(), |_| 0.0)
+        }
+        Expected::Close { values, allowed } => {
+            compare_close(got.dtype(), &got.to_f64(), values, |i| allowed[i])
+        }
+        Expected::Sampled(sample) => compare_sample(got, sample),
     }
 }
 
+fn compare_sample(got: &HostTensor, sample: &Sample) -> Comparison {
+    let values = got.to_f64();
+    let chosen: Vec<f64> = sample.positions.iter().map(|&i| values[i]).collect();
+    let mut result = compare_close(got.dtype(), &chosen, &sample.values, |i| sample.allowed[i]);
+    if let Some(failure) = &mut result.failure {
+        *failure = format!("of elements sampled, {failure}");
+    }
+    if sample.weights.is_empty() {
+        return result;
+    }
+    let rows: Vec<&[f64]> = values.chunks(sample.weights.len()).collect();
+    let sum = |row: &&[f64]| row.iter().zip(&sample.weights).map(|(y, w)| y * w).sum();
+    let sums: Vec<f64> = rows.iter().map(sum).collect();
+    // Whole numbers in f32 are stored as they are; else half a unit in the last place.
+    let unit = if got.dtype() == DType::F32 {
+        0.0
+    } else {
+        ulp(got.dtype(), 1.0) / 2.0
+    };
+    let allowed = |i: usize| {
+        let norm = rows[i].iter().map(|y| y * y).sum::<f64>().sqrt();
+        sample.sums_allowed[i] + SIGNS * unit * norm
+    };
+    let of_rows = compare_close(DType::F32, &sums, &sample.sums, allowed);
+    if let Some(failure) = of_rows.failure {
+        result.bound_ratio = result.bound_ratio.max(of_rows.bound_ratio);
+        let failure = format!("of weighted sums of rows, {failure}");
+        result.failure.get_or_insert(failure);
+    }
+    result
+}
+
 fn compare_bits(got: &HostTensor, expected: &HostTensor) -> Comparison {
-    let mut comparison = compare_close(got, &expected.to_f64(), |_| 0.0);
+    let mut comparison =
+        compare_close(got.dtype(), &got.to_f64(), &expected.to_f64(), |_| 0.0);
     let size = got.dtype().size();
     let differs = |(a, b): (&[u8], &[u8])| a != b;
     let chunks = got.bytes().chunks(size).zip(expected.bytes().chunks(size));
@@ -71,10 +136,14 @@ fn compare_bits(got: &HostTensor, expected: &HostTensor) -> Comparison {
     comparison
 }
 
-fn compare_close(got: &HostTensor, expected: &[f64], allowed: impl Fn(usize) -> f64) -> Comparison {
+fn compare_close(
+    dtype: DType,
+    got_values: &[f64],
+    expected: &[f64],
+    allowed: impl Fn(usize) -> f64,
+) -> Comparison {
     let mut result = Comparison::default();
     let (mut worst, mut beyond) = (0, 0usize);
-    let got_values = got.to_f64();
     if got_values.len() != expected.len() {
         result.bound_ratio = f64::INFINITY;
         result.failure = Some(format!(
@@ -99,7 +168,7 @@ fn compare_close(got: &HostTensor, expected: &[f64], allowed: impl Fn(usize) -> 
         result.max_abs = result.max_abs.max(error);
         if error > 0.0 {
             result.max_rel = result.max_rel.max(error / e.abs());
-            result.max_ulp = result.max_ulp.max(error / ulp(got.dtype(), e));
+            result.max_ulp = result.max_ulp.max(error / ulp(dtype, e));
         }
         beyond += (ratio > 1.0) as usize;
         if ratio > result.bound_ratio {

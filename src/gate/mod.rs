@@ -16,7 +16,7 @@ mod sweep;
 
 #[cfg(feature = "files")]
 pub use baseline::{BaselineItem, baseline_items};
-pub use compare::{Comparison, Expected, compare};
+pub use compare::{Comparison, Expected, Sample, compare};
 pub use execute::{Execution, execute};
 pub use fill::Fill;
 #[cfg(not(target_arch = "wasm32"))]
