@@ -118,8 +118,7 @@ fn compare_sample(got: &HostTensor, sample: &Sample) -> Comparison {
 }
 
 fn compare_bits(got: &HostTensor, expected: &HostTensor) -> Comparison {
-    let mut comparison =
-        compare_close(got.dtype(), &got.to_f64(), &expected.to_f64(), |_| 0.0);
+    let mut comparison = compare_close(got.dtype(), &got.to_f64(), &expected.to_f64(), |_| 0.0);
     let size = got.dtype().size();
     let differs = |(a, b): (&[u8], &[u8])| a != b;
     let chunks = got.bytes().chunks(size).zip(expected.bytes().chunks(size));

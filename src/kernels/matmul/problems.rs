@@ -154,10 +154,16 @@ fn finishes(dtype: DType) -> Vec<Problem> {
     };
     let mut problems = vec![
         product("alpha", [20, 40, 33]).param("alpha", -0.75),
-        factors("alpha 0 hides NaN", dtype, [4, 8, 4], [false, true], Fill::Constant(f64::NAN))
-            .input(dtype, [4, 4], WHOLE)
-            .param("alpha", 0.0)
-            .param("beta", 2.0),
+        factors(
+            "alpha 0 hides NaN",
+            dtype,
+            [4, 8, 4],
+            [false, true],
+            Fill::Constant(f64::NAN),
+        )
+        .input(dtype, [4, 4], WHOLE)
+        .param("alpha", 0.0)
+        .param("beta", 2.0),
         product("alpha beta c", [33, 40, 28])
             .input(dtype, [33, 28], Fill::NORMAL)
             .param("alpha", 0.5)
