@@ -54,8 +54,7 @@ impl Device {
         match opened {
             Ok(gpu) => Ok(Device::from_gpu(gpu, policy)),
             Err(error)
-                if *selector != Selector::Cpu
-                    && (*selector != Selector::Best || policy.require_gpu) =>
+                if policy.require_gpu || !matches!(selector, Selector::Cpu | Selector::Best) =>
             {
                 Err(error)
             }

@@ -114,6 +114,9 @@ impl Cut {
 /// One dispatch over rows, from dense inputs of contiguous rows to output 0, in
 /// the output's own order and dtype.
 ///
+/// Workgroup memory need not be zeroed: `reduce` reads only partials that an
+/// invocation wrote before the barrier.
+///
 /// Every index is in range, so that the subgroup variant needs no checks: rows
 /// at or beyond `rows` return before they touch anything, units are below
 /// `units`, hence `row·units + c < rows·units`, the length of every tensor;
@@ -175,6 +178,7 @@ fn plan_rows(
         .flag("quads", cut.quads)
         .flag("subgroup", subgroups)
         .workgroup_bytes(2 * 4 * cut.workgroup as u64)
+        .unzeroed()
         .param(rows.rows as u32)
         .param(cut.units as u32);
     if subgroups {
