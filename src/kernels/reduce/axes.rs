@@ -39,6 +39,7 @@ impl Reduction {
     ///
     /// # Errors
     /// As [`Reduction::of`].
+    #[cfg(feature = "user-wgsl")]
     pub fn of_structs(call: &Call, fields: usize) -> Result<Reduction> {
         let shape = &call.input(0).shape;
         let shape = &shape[..shape.len().saturating_sub(1)];
