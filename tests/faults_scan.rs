@@ -147,7 +147,7 @@ fn workgroups_are_folded_and_splits_are_fewer_on_small_devices() {
         for (rows, columns) in [(40, 1100), (1, 500_000), (6, 40_000), (900, 3)] {
             let device = Device::from_gpu(small.clone(), Policy::force(Variant::Portable));
             let data: Vec<u32> = (0..rows * columns)
-                .map(|i| i * 2654435761u64 as u32)
+                .map(|i: u32| i.wrapping_mul(2_654_435_761))
                 .collect();
             let x = Tensor::from_slice(&device, &data, &[rows as usize, columns as usize]).unwrap();
             let mut exact = data.clone();
