@@ -11,7 +11,7 @@ import super::op::{identity, combine};
 @if(shifted) import super::op::lift_shifted;
 @if(finish) import super::op::finish;
 @if(!values) import super::x;
-@if(!shifted && !values) import super::scalar::Scalar;
+@if(!shifted && !values) import super::x_scalar::Scalar;
 @if(values) import super::values;
 @if(finish) import super::y;
 @if(!finish) import super::partials;
