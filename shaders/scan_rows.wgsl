@@ -100,7 +100,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     for (var tile = 0u; tile < params.tiles; tile++) {
         let base = begin + tile * (TEAM * ITEMS);
         var held: array<Unit, ITEMS>;
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let unit = base + block::place(k, t);
             if unit < end {
                 held[k] = load(at(row, unit));
@@ -111,14 +111,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
             }
         }
         var totals: array<Value, ITEMS>;
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             for (var c = 1u; c < WIDTH; c++) {
                 held[k][c] = combine(held[k][c - 1u], held[k][c]);
             }
             totals[k] = held[k][WIDTH - 1u];
         }
         let prefix = block::scan(totals, t);
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let unit = base + block::place(k, t);
             if unit < end {
                 let before = combine(carry, prefix.before[k]);

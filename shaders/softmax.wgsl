@@ -104,7 +104,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     var held: array<Unit, ITEMS>;
     var greatest = negative_infinity;
     if CACHED {
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let c = k * WORKGROUP + r;
             held[k] = Unit(negative_infinity);
             if c < params.units {
@@ -123,7 +123,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
 
     var sum = 0.0;
     if CACHED {
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let e = exponential(held[k], shift);
             sum += total(e);
             if !LOG {
@@ -142,7 +142,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     }
 
     if CACHED {
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let c = k * WORKGROUP + r;
             if c < params.units {
                 store(first + c, result(held[k], held[k], shift, scale));

@@ -100,7 +100,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     var held_dy: array<Unit, ITEMS>;
     var sum = 0.0;
     if CACHED {
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let c = k * WORKGROUP + r;
             held_y[k] = Unit();
             held_dy[k] = Unit();
@@ -117,7 +117,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     }
     sum = reduce_sum::reduce(sum, t);
     if CACHED {
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let c = k * WORKGROUP + r;
             if c < params.units {
                 store(first + c, gradient(held_y[k], held_dy[k], sum));

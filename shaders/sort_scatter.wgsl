@@ -83,7 +83,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     var bits: array<u32, ITEMS>;
     // Digits first, then places in the sorted tile.
     var places: array<u32, ITEMS>;
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         let i = tile_place(k, t);
         bits[k] = 0u;
         // What is missing goes behind everything: last in the tile and of the last digit.
@@ -105,12 +105,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
             smaller += totals::data[list];
         }
     }
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         staged[places[k]] = bits[k];
     }
     workgroupBarrier();
     var targets: array<u32, ITEMS>;
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         let i = k * WORKGROUP + r;
         if i < count {
             let key = staged[i];
@@ -120,7 +120,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     }
     @if(values) {
         workgroupBarrier();
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let i = tile_place(k, t);
             @if(given_values) {
                 if i < count {
@@ -133,7 +133,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
             }
         }
         workgroupBarrier();
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             let i = k * WORKGROUP + r;
             if i < count {
                 to_values::data[targets[k]] = staged[i];

@@ -22,7 +22,7 @@ fn slotted(name: &str, text: &str, slots: &[(&str, &str)]) -> Module {
 
 /// Links, and has naga validate the result.
 fn valid(root: &Module, modules: &[Module], flags: &[&str]) -> Linked {
-    let linked = link(root, modules, flags).unwrap();
+    let linked = link(root, modules, flags, None).unwrap();
     let parsed = match naga::front::wgsl::parse_str(&linked.text) {
         Ok(parsed) => parsed,
         Err(e) => panic!("{}\n{}", e.emit_to_string(&linked.text), linked.text),
@@ -43,7 +43,7 @@ fn root_text(linked: &Linked) -> &str {
 
 /// Links a root alone and returns its text.
 fn alone(text: &str, flags: &[&str]) -> String {
-    root_text(&link(&module("root", text), &[], flags).unwrap()).into()
+    root_text(&link(&module("root", text), &[], flags, None).unwrap()).into()
 }
 
 /// The words of a text, for comparisons that blanks do not matter to.
@@ -52,7 +52,7 @@ fn squeezed(text: &str) -> String {
 }
 
 fn refused(text: &str, modules: &[Module]) -> LinkError {
-    link(&module("root", text), modules, &[]).unwrap_err()
+    link(&module("root", text), modules, &[], None).unwrap_err()
 }
 
 const ENTRY: &str = "@compute @workgroup_size(64) fn main() {}\n";
@@ -75,6 +75,7 @@ const größe = 1;\tconst l = 0x.8p1;
         &module("root", "\r\u{85}\u{2028}\u{2029}\u{b}\u{c}"),
         &[],
         &[],
+        None,
     );
     assert!(
         linked
@@ -260,7 +261,7 @@ fn the_root_captures_no_function_of_wgsl() {
         "fn combine(a: f32, b: f32) -> f32 {\n return max(a, b); }",
     );
     let root = "fn max(a: f32, b: f32) -> f32 { return a; } const a = op::combine(1.0, 2.0);";
-    let e = link(&module("root", root), &[op], &[]).unwrap_err();
+    let e = link(&module("root", root), &[op], &[], None).unwrap_err();
     assert_eq!((e.file.as_str(), e.line), ("op.wgsl", 2));
     assert!(e.message.contains("`max`"), "{e}");
 }
@@ -414,7 +415,7 @@ fn lines_keep_their_origin() {
     ];
     let root =
         "import a::{\n  x,\n  y\n};\n@if(no) fn gone() {\n  {}\n}\nconst w = x + y\n + b::z;\n";
-    let linked = link(&module("root", root), &modules, &[]).unwrap();
+    let linked = link(&module("root", root), &modules, &[], None).unwrap();
     for (needle, file, line) in [
         ("const a_y", "a.wgsl", 3),
         ("const b_z", "b.wgsl", 1),
@@ -534,6 +535,7 @@ fn g( i: array<u32, 2>, k: u32, ) -> T { return T(i[0]); }
         &module("root", text),
         &[module("op", "const x = 1; const y = 2; const z = 3;")],
         &["b"],
+        None,
     );
     let linked = linked.unwrap();
     assert!(linked.text.contains("@align(16) b: f32,"));
@@ -656,6 +658,7 @@ fn errors_in_a_module_name_its_file() {
         &slotted("root", "\nimport op::x;", &[("op", "sum")]),
         &[module("summ", "")],
         &[],
+        None,
     )
     .unwrap_err();
     assert!(
@@ -791,7 +794,7 @@ proptest! {
     fn no_text_panics(root in prop_oneof![soup(), balanced()], op in prop_oneof![soup(), balanced()]) {
         let modules = [module("op", format!("const x = 1; const y = 2; {op}"))];
         for modules in [&modules[..], &[module("op", "const x = 1; const y = 2;")]] {
-            match link(&module("root", root.clone()), modules, &["a"]) {
+            match link(&module("root", root.clone()), modules, &["a"], None) {
                 Ok(linked) => {
                     let text = root_text(&linked);
                     prop_assert_eq!(text.matches('\n').count(), root.matches('\n').count());
@@ -812,7 +815,7 @@ proptest! {
         let text = ["import", "@", "::", "enable", "requires", "diagnostic"]
             .iter()
             .fold(text, |text, word| text.replace(word, " "));
-        if let Ok(linked) = link(&module("root", text.clone()), &[], &[]) {
+        if let Ok(linked) = link(&module("root", text.clone()), &[], &[], None) {
             prop_assert_eq!(root_text(&linked), text);
         }
     }

@@ -36,10 +36,10 @@ fn rank_digits(digits: ptr<function, array<u32, ITEMS>>, t: Builtins) {
     let everyone = lanes_where(true);
     let below = lanes_below(t.lane);
     let own = t.subgroup * DIGITS;
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         let digit = (*digits)[k];
         var equals = everyone;
-        for (var bit = 0u; bit < DIGIT_BITS; bit++) {
+        @unroll for (var bit = 0u; bit < DIGIT_BITS; bit++) {
             equals = lanes_agreeing(equals, ((digit >> bit) & 1u) == 1u);
         }
         let lower = lanes_count(equals & below);
@@ -74,7 +74,7 @@ fn rank_digits(digits: ptr<function, array<u32, ITEMS>>, t: Builtins) {
         }
     }
     workgroupBarrier();
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         let v = (*digits)[k];
         (*digits)[k] = (v >> 16u) + atomicLoad(&counters[own + (v & 0xffffu)]);
     }
@@ -102,7 +102,7 @@ fn rank_digits(digits: ptr<function, array<u32, ITEMS>>, t: Builtins) {
     for (var digit = 0u; digit < DIGITS; digit++) {
         counters[digit * WORKGROUP + r] = 0u;
     }
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         let digit = (*digits)[k];
         let counted = counters[digit * WORKGROUP + r];
         counters[digit * WORKGROUP + r] = counted + 1u;
@@ -120,7 +120,7 @@ fn rank_digits(digits: ptr<function, array<u32, ITEMS>>, t: Builtins) {
         place += counted;
     }
     workgroupBarrier();
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         let v = (*digits)[k];
         (*digits)[k] = (v >> 16u) + counters[(v & 0xffffu) * WORKGROUP + r];
     }

@@ -22,8 +22,8 @@ fn lanes_below(lane: u32) -> Lanes {
 fn lanes_below(lane: u32) -> Lanes {
     let first = vec4<u32>(0u, 32u, 64u, 96u);
     let within = (vec4<u32>(1u) << ((vec4<u32>(lane) - first) & vec4<u32>(31u))) - 1u;
-    let from = select(within, vec4<u32>(0xffffffffu), vec4<u32>(lane) >= first + 32u);
-    return select(from, vec4<u32>(), vec4<u32>(lane) < first);
+    let past = select(within, vec4<u32>(0xffffffffu), vec4<u32>(lane) >= first + 32u);
+    return select(past, vec4<u32>(), vec4<u32>(lane) < first);
 }
 
 @if(narrow)

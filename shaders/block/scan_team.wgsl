@@ -45,7 +45,7 @@ fn scan(units: array<Value, ITEMS>, t: Builtins) -> Prefixes {
     let lane = t.lane % w;
     var result: Prefixes;
     var total = identity();
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         var inclusive = units[k];
         // A constant number of steps, for subgroups of up to 128: browsers refuse
         // subgroup calls in loops whose bounds are not uniform.
@@ -77,7 +77,7 @@ fn scan(units: array<Value, ITEMS>, t: Builtins) -> Prefixes {
                 }
                 total = combine(total, partials[i]);
             }
-            for (var k = 0u; k < ITEMS; k++) {
+            @unroll for (var k = 0u; k < ITEMS; k++) {
                 result.before[k] = combine(earlier, result.before[k]);
             }
         }
@@ -96,7 +96,7 @@ fn scan(units: array<Value, ITEMS>, t: Builtins) -> Prefixes {
 fn scan(units: array<Value, ITEMS>, t: Builtins) -> Prefixes {
     var result: Prefixes;
     var total = identity();
-    for (var k = 0u; k < ITEMS; k++) {
+    @unroll for (var k = 0u; k < ITEMS; k++) {
         result.before[k] = total;
         total = combine(total, units[k]);
     }
@@ -123,7 +123,7 @@ fn scan(units: array<Value, ITEMS>, t: Builtins) -> Prefixes {
         if r % GROUP > 0u {
             earlier = combine(earlier, partials[r - 1u]);
         }
-        for (var k = 0u; k < ITEMS; k++) {
+        @unroll for (var k = 0u; k < ITEMS; k++) {
             result.before[k] = combine(earlier, result.before[k]);
         }
         // The next tile's scan writes them again.

@@ -111,6 +111,10 @@ impl Capabilities {
             identity.name =
                 adapters::browser::adapter_name().unwrap_or_else(|| "unnamed adapter".into());
         }
+        // Browsers do not tell the type of an adapter, but that of their software one by its name.
+        if browser && identity.name.to_lowercase().contains("swiftshader") {
+            identity.kind = "cpu".into();
+        }
         Capabilities {
             identity,
             limits: device.limits(),
@@ -144,6 +148,11 @@ impl Capabilities {
             browser: false,
             cooperative_matrices: Vec::new(),
         }
+    }
+
+    /// Whether long kernels cost more to compile than they gain: on adapters that are a CPU.
+    pub fn slow_compiler(&self) -> bool {
+        self.identity.kind == "cpu"
     }
 
     /// The most workgroups of one dispatch, folded over two dimensions.

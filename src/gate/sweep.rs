@@ -68,25 +68,28 @@ impl Selection {
             }
         }
         let mut items = Vec::new();
-        for &operation in registry::OPERATIONS.iter() {
+        for (place, &operation) in registry::OPERATIONS.iter().enumerate() {
             if !self.operations.is_empty()
                 && !self.operations.iter().any(|p| selects(p, &operation))
             {
                 continue;
             }
-            for &dtype in operation.signature().dtypes {
-                if !self.dtypes.is_empty() && !self.dtypes.contains(&dtype) {
-                    continue;
-                }
-                for problem in operation.problems(dtype, self.effort) {
-                    if self.cases.is_empty() || self.cases.contains(&problem.name) {
-                        items.push(Item {
-                            operation,
-                            dtype,
-                            problem,
-                        });
-                    }
-                }
+            let dtypes = operation.signature().dtypes.iter().copied();
+            let mut lists: Vec<(DType, Vec<Problem>)> = dtypes
+                .filter(|dtype| self.dtypes.is_empty() || self.dtypes.contains(dtype))
+                .map(|dtype| (dtype, operation.problems(dtype, self.effort)))
+                .filter(|(_, problems)| !problems.is_empty())
+                .collect();
+            if self.effort == Effort::Quick {
+                take_turns(&mut lists, operation, place);
+            }
+            for (dtype, problems) in lists {
+                let selected = |p: &Problem| self.cases.is_empty() || self.cases.contains(&p.name);
+                items.extend(problems.into_iter().filter(selected).map(|problem| Item {
+                    operation,
+                    dtype,
+                    problem,
+                }));
             }
         }
         if items.is_empty() {
@@ -103,6 +106,32 @@ impl Selection {
     /// Whether a variant is selected.
     pub fn takes(&self, variant: Variant) -> bool {
         self.variants.is_empty() || self.variants.contains(&variant)
+    }
+}
+
+/// Operations of a family share kernels. From this many on, each of them takes
+/// one problem of a quick gate, and problems and dtypes in turn: on software
+/// adapters most of the time goes into compiling.
+const LARGE_FAMILY: usize = 8;
+
+/// Leaves one or two problems of an operation, of as many dtypes.
+fn take_turns(lists: &mut Vec<(DType, Vec<Problem>)>, operation: Op, place: usize) {
+    let family = operation.signature().family;
+    let of_family = |op: &&Op| op.signature().family == family;
+    let large = registry::OPERATIONS.iter().filter(of_family).count() >= LARGE_FAMILY;
+    for (_, problems) in lists.iter_mut() {
+        let turn = place % problems.len();
+        problems.swap(0, turn);
+        problems.truncate(1);
+    }
+    // Every other operation takes its first dtype, which is the one most used.
+    let others = lists.len().saturating_sub(1);
+    if others > 0 {
+        lists.swap(1, 1 + place / 2 % others);
+        lists.truncate(2);
+        if large {
+            lists.remove((place + 1) % 2);
+        }
     }
 }
 

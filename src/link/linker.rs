@@ -68,7 +68,7 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// A fault of a module with its file and line.
-fn error(module: &Module, fault: Fault) -> LinkError {
+pub(super) fn error(module: &Module, fault: Fault) -> LinkError {
     let before = &module.text.as_bytes()[..fault.at.min(module.text.len())];
     LinkError {
         file: module.file.to_string(),

@@ -18,6 +18,7 @@ mod nearest;
 pub(crate) use nearest::nearest;
 mod scan;
 mod token;
+mod unroll;
 
 use std::borrow::Cow;
 
@@ -89,11 +90,30 @@ pub struct LinkError {
 /// `_2`... appended where any linked module uses that name for something else.
 /// Modules stand in the order of `modules`; unreached ones are left out.
 /// Conditions hold where `flags` names them; every other flag is false.
+/// Loops marked `@unroll` are written out where `unroll` gives the constants that
+/// bound them, and stay loops where it is `None`.
 ///
 /// # Errors
 ///
-/// A path or import that names nothing, two meanings for one name, `@if`
-/// machinery in the wrong place, brackets or comments that do not close.
-pub fn link(root: &Module, modules: &[Module], flags: &[&str]) -> Result<Linked, LinkError> {
-    linker::link(root, modules, flags)
+/// A path or import that names nothing, two meanings for one name, `@if` or
+/// `@unroll` in the wrong place, brackets or comments that do not close.
+pub fn link(
+    root: &Module,
+    modules: &[Module],
+    flags: &[&str],
+    unroll: Option<&[(&str, u32)]>,
+) -> Result<Linked, LinkError> {
+    let marked = |module: &Module| module.text.contains("@unroll");
+    if !marked(root) && !modules.iter().any(marked) {
+        return linker::link(root, modules, flags);
+    }
+    let expand = |module: &Module| {
+        let text = unroll::expand(&module.text, unroll).map_err(|f| linker::error(module, f))?;
+        Ok(Module {
+            text: text.into(),
+            ..module.clone()
+        })
+    };
+    let modules = modules.iter().map(expand).collect::<Result<Vec<_>, _>>()?;
+    linker::link(&expand(root)?, &modules, flags)
 }

@@ -122,6 +122,11 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// Some bytes of the text.
+    pub(super) fn text(&self, bytes: Range<usize>) -> &'a str {
+        &self.text[bytes]
+    }
+
     /// The bytes from the first to the last of some tokens.
     pub(super) fn span(&self, tokens: Range<usize>) -> Range<usize> {
         match self.list.get(tokens.clone()) {

@@ -263,6 +263,7 @@ impl<'a> PlanBuilder<'a> {
     /// A dispatch of `shaders/ROOT.wgsl`.
     pub fn step(&mut self, root: &'static str) -> StepBuilder<'_, 'a> {
         let shared_buffers = self.call.shared_buffers;
+        let unrolled = !self.capabilities.slow_compiler();
         StepBuilder {
             plan: self,
             kernel: Kernel {
@@ -274,6 +275,7 @@ impl<'a> PlanBuilder<'a> {
                 unchecked: false,
                 unzeroed: false,
                 shared_buffers,
+                unrolled,
             },
             slots: Vec::new(),
             params: vec![Param::Word(0)],

@@ -110,6 +110,8 @@ pub struct Kernel {
     pub unzeroed: bool,
     /// Whether inputs may share buffers with outputs: they are then declared writable.
     pub shared_buffers: bool,
+    /// Loops marked `@unroll` are written out.
+    pub unrolled: bool,
 }
 
 impl Kernel {
@@ -220,7 +222,16 @@ impl Kernel {
             text,
             slots: vec![],
         };
-        link::link(&root, &modules, &self.flags).map_err(|e| kernel_error(e.to_string()))
+        let constants: Vec<(&str, u32)> = self
+            .constants
+            .iter()
+            .filter_map(|(name, value)| match value {
+                Constant::U32(value) => Some((*name, *value)),
+                Constant::Bool(_) | Constant::F32(_) => None,
+            })
+            .collect();
+        let unroll = self.unrolled.then_some(&constants[..]);
+        link::link(&root, &modules, &self.flags, unroll).map_err(|e| kernel_error(e.to_string()))
     }
 
     /// Module `config`: the constants.

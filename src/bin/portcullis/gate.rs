@@ -1,7 +1,10 @@
 //! `portcullis gate`: every operation, in every variant, on every adapter and the CPU.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use portcullis::files::Baseline;
 use portcullis::gate::{
@@ -249,7 +252,17 @@ pub fn open_adapters(selectors: &[String]) -> Result<(Vec<Gpu>, Vec<Row>), Strin
     Ok((gpus, rows))
 }
 
-/// Gates each piece of work on all adapters side by side: what it must come to is computed once.
+/// How many problems may wait for the slowest adapter: all that a quick gate has,
+/// one where each may take gigabytes.
+fn waiting(effort: Effort) -> usize {
+    match effort {
+        Effort::Full => 1,
+        _ => 256,
+    }
+}
+
+/// Gates each piece of work on the CPU and on all adapters, each of which goes on at
+/// its own pace: what an instance must come to is computed once.
 fn sweep(
     gpus: &[Gpu],
     selection: &Selection,
@@ -257,45 +270,84 @@ fn sweep(
     works: impl Iterator<Item = Work>,
     rows: &mut Vec<Row>,
 ) {
-    let bar = progress(length as u64);
-    for work in works {
-        bar.inc(1);
-        let instance = match work {
-            Work::Instance(instance) => instance,
-            Work::Row(row) => {
-                rows.push(row);
-                continue;
-            }
-        };
-        bar.set_message(format!("{} {}", instance.call.name(), instance.dtype));
-        rows.extend(sweep_cpu(&instance, selection));
-        let mut of_adapters: Vec<Vec<Row>> = Vec::new();
-        std::thread::scope(|scope| {
-            let run = |gpu| {
-                let instance = &instance;
-                scope.spawn(move || pollster::block_on(sweep_gpu(gpu, instance, selection)))
-            };
-            let threads: Vec<_> = gpus.iter().map(run).collect();
-            for (gpu, thread) in gpus.iter().zip(threads) {
-                of_adapters.push(thread.join().unwrap_or_else(|_| {
-                    let error = portcullis::Error::Device {
-                        operation: instance.call.name().into(),
-                        message: "the check itself panicked".into(),
-                    };
-                    let adapter = gpu.capabilities().identity.to_string();
-                    vec![error_row(
-                        instance.call.name(),
-                        &instance.name,
-                        instance.dtype.name(),
-                        &adapter,
-                        &error,
-                    )]
-                }));
-            }
-        });
-        rows.extend(of_adapters.into_iter().flatten());
-    }
+    let bar = progress((length * (gpus.len() + 1)) as u64);
+    let mut of_cpu: Vec<Vec<Row>> = Vec::with_capacity(length);
+    let mut of_adapters: Vec<Vec<(usize, Vec<Row>)>> = Vec::new();
+    std::thread::scope(|scope| {
+        let (mut senders, mut threads) = (Vec::new(), Vec::new());
+        for gpu in gpus {
+            let (sender, receiver) =
+                sync_channel::<(usize, Arc<Instance>)>(waiting(selection.effort));
+            senders.push(sender);
+            let bar = &bar;
+            threads.push(scope.spawn(move || {
+                let check = |(place, instance): (usize, Arc<Instance>)| {
+                    let rows = check_on(gpu, &instance, selection);
+                    bar.inc(1);
+                    (place, rows)
+                };
+                receiver.into_iter().map(check).collect::<Vec<_>>()
+            }));
+        }
+        for (place, work) in works.enumerate() {
+            of_cpu.push(match work {
+                Work::Instance(instance) => {
+                    bar.set_message(format!("{} {}", instance.call.name(), instance.dtype));
+                    let instance: Arc<Instance> = instance.into();
+                    for sender in &senders {
+                        // A thread ends before its sender only by a panic, which its join tells.
+                        let _ = sender.send((place, instance.clone()));
+                    }
+                    sweep_cpu(&instance, selection)
+                }
+                Work::Row(row) => vec![row],
+            });
+            bar.inc(1);
+        }
+        drop(senders);
+        for (gpu, thread) in gpus.iter().zip(threads) {
+            of_adapters.push(thread.join().unwrap_or_else(|_| {
+                let adapter = gpu.capabilities().identity.to_string();
+                vec![(0, vec![panicked("", "all", "", &adapter)])]
+            }));
+        }
+    });
     bar.finish_and_clear();
+    let mut of_adapters: Vec<_> = of_adapters
+        .into_iter()
+        .map(|list| list.into_iter().peekable())
+        .collect();
+    for (place, of_cpu) in of_cpu.into_iter().enumerate() {
+        rows.extend(of_cpu);
+        for list in &mut of_adapters {
+            while let Some((_, more)) = list.next_if(|(at, _)| *at == place) {
+                rows.extend(more);
+            }
+        }
+    }
+}
+
+/// One instance on one adapter. A panic is a row, and the gate goes on.
+fn check_on(gpu: &Gpu, instance: &Instance, selection: &Selection) -> Vec<Row> {
+    let check = || pollster::block_on(sweep_gpu(gpu, instance, selection));
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| {
+        let adapter = gpu.capabilities().identity.to_string();
+        let dtype = instance.dtype.name();
+        vec![panicked(
+            instance.call.name(),
+            &instance.name,
+            dtype,
+            &adapter,
+        )]
+    })
+}
+
+fn panicked(op: &str, case: &str, dtype: &str, adapter: &str) -> Row {
+    let error = portcullis::Error::Device {
+        operation: op.into(),
+        message: "the check itself panicked".into(),
+    };
+    error_row(op, case, dtype, adapter, &error)
 }
 
 /// One line an operation, one column an adapter and variant: the worst error
@@ -382,16 +434,14 @@ fn cell(rows: &[&Row]) -> String {
 
 /// One line for each failure, and the command that repeats it.
 fn print_failures(rows: &[Row], repeat: &str) {
-    let mut reasons: BTreeMap<(&str, &str), (usize, Vec<&str>)> = BTreeMap::new();
+    let mut reasons: BTreeMap<(&str, &str), (usize, BTreeSet<&str>)> = BTreeMap::new();
     for row in rows {
         match row.status {
             Status::Pass => {}
             Status::Unsupported => {
-                let entry = reasons.entry((&row.op, &row.note)).or_default();
+                let entry = reasons.entry((&row.note, &row.adapter)).or_default();
                 entry.0 += 1;
-                if !entry.1.contains(&row.adapter.as_str()) {
-                    entry.1.push(&row.adapter);
-                }
+                entry.1.insert(&row.op);
             }
             Status::Fail | Status::Error => {
                 let note = row.note.replace('\n', " ");
@@ -413,14 +463,16 @@ fn print_failures(rows: &[Row], repeat: &str) {
             }
         }
     }
-    for ((op, reason), (count, adapters)) in reasons {
-        let place = adapters.join(", ");
-        let place = if place.is_empty() {
-            String::new()
-        } else {
-            format!(" on {place}")
+    for ((reason, adapter), (count, operations)) in reasons {
+        let place = match adapter {
+            "" => String::new(),
+            adapter => format!(" on {adapter}"),
         };
-        say(format!("unsupported {op}{place} ({count}): {reason}"));
+        let operations: Vec<&str> = operations.into_iter().collect();
+        let operations = operations.join(", ");
+        say(format!(
+            "unsupported{place}, {count} rows: {reason}: {operations}"
+        ));
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct Cut {
 
 /// The cut for a product of this shape.
 pub(crate) fn choose(variant: Variant, capabilities: &Capabilities, shape: Shape) -> Cut {
-    let software = capabilities.identity.kind == "cpu";
+    let software = capabilities.slow_compiler();
     let tiles = match variant {
         _ if software => SOFTWARE,
         Variant::Portable => PORTABLE,

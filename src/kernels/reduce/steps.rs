@@ -9,6 +9,8 @@ use crate::plan::{PlanBuilder, Slot, StepBuilder, Width};
 pub(crate) const WORKGROUP: usize = 256;
 /// Quads that an invocation loads before it combines them: loads in flight.
 const LANES: usize = 4;
+/// As LANES, for rows where longer kernels cost more to compile than they gain.
+const LANES_SOFTWARE: usize = 2;
 /// Elements that a workgroup takes of a long row: 8 quads an invocation.
 const CHUNK: usize = 8192;
 /// The most workgroups that rows are split among: enough to fill the largest
@@ -164,8 +166,13 @@ pub(crate) fn reduce_rows(
     sink: Sink,
 ) {
     let subgroups = plan.subgroups();
+    let lanes = match plan.capabilities().slow_compiler() {
+        true => LANES_SOFTWARE,
+        false => LANES,
+    };
     let step = plan.step("reduce_rows");
-    let step = ends(step, operator, source, sink, Width::Quad, Width::Element)
+    let widths = [Width::Quad, Width::Element];
+    let step = ends(step, operator, source, sink, widths, lanes)
         .module("block", "block/reduce_team", &[])
         .constant("TEAM", cut.team as u32)
         .constant("REVERSE", reverse)
@@ -212,7 +219,7 @@ fn reduce_columns(
     let subgroup_variant = plan.variant() != crate::Variant::Portable;
     let n = columns * splits;
     let step = plan.step("reduce_columns");
-    let step = ends(step, operator, source, to, step_width, step_width)
+    let step = ends(step, operator, source, to, [step_width; 2], LANES)
         .constant("WIDTH", width)
         .flag("quads", quads)
         .param(n as u32)
@@ -261,8 +268,8 @@ fn ends<'p, 'a>(
     operator: &Operator,
     source: Source,
     sink: Sink,
-    read: Width,
-    write: Width,
+    [read, write]: [Width; 2],
+    lanes: usize,
 ) -> StepBuilder<'p, 'a> {
     let step = match source {
         Source::Elements(slot, dtype) => step
@@ -280,11 +287,10 @@ fn ends<'p, 'a>(
                 .module("partials", "value/store", &[("storage", "kept")])
         }
     };
-    let lanes = if operator.ordered { 1 } else { LANES };
     operator
         .link(step)
         .constant("WORKGROUP", WORKGROUP as u32)
-        .constant("LANES", lanes as u32)
+        .constant("LANES", if operator.ordered { 1 } else { lanes as u32 })
         .constant("ORDERED", operator.ordered)
 }
 
@@ -320,11 +326,11 @@ pub(crate) mod tests {
         }
     }
 
-    fn rows_depth(rows: usize, columns: usize) -> usize {
+    fn rows_depth(rows: usize, columns: usize, lanes: usize) -> usize {
         let cut = RowCut::new(rows, columns, &Capabilities::baseline());
         let quads = cut.chunk.div_ceil(4).div_ceil(cut.team);
         // Quads in lanes and what is left of them, the lanes, the ends, the four of a quad.
-        let first = quads / LANES + LANES - 1 + LANES - 1 + 2 + 4 + 2 + team(cut.team);
+        let first = quads / lanes + lanes - 1 + lanes - 1 + 2 + 4 + 2 + team(cut.team);
         if cut.splits == 1 {
             return first;
         }
@@ -349,7 +355,8 @@ pub(crate) mod tests {
                 if n * others > 1 << 31 {
                     continue;
                 }
-                let rows = rows_depth(others, n).min(n);
+                let deepest = |lanes| rows_depth(others, n, lanes).min(n);
+                let rows = deepest(LANES).max(deepest(LANES_SOFTWARE));
                 assert!(rows <= depth(n), "{others}x{n}: {rows} > {}", depth(n));
                 let columns = columns_depth(others, n, true).min(n);
                 assert!(

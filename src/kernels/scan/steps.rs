@@ -58,17 +58,21 @@ struct Cut {
 impl Cut {
     fn new(rows: usize, units: usize, width: usize, capabilities: &Capabilities) -> Cut {
         let most = usize::try_from(capabilities.max_workgroups()).unwrap_or(usize::MAX);
-        Cut::split(units, width, most.min(MOST_GROUPS) / rows)
+        Cut::split(units, width, most.min(MOST_GROUPS) / rows, capabilities)
     }
 
     /// Rows of Values, in one workgroup each.
-    fn whole(units: usize) -> Cut {
-        Cut::split(units, 1, 1)
+    fn whole(units: usize, capabilities: &Capabilities) -> Cut {
+        Cut::split(units, 1, 1, capabilities)
     }
 
-    fn split(units: usize, width: usize, most: usize) -> Cut {
+    fn split(units: usize, width: usize, most: usize, capabilities: &Capabilities) -> Cut {
         // Single elements are loaded eight at a time, so that as much is in flight.
-        let items = if width == 4 { 4 } else { 8 };
+        let items = match width {
+            _ if capabilities.slow_compiler() => 2,
+            4 => 4,
+            _ => 8,
+        };
         let team = units.div_ceil(items).next_power_of_two().min(WORKGROUP);
         let tile = team * items;
         let tiles = units.div_ceil(tile);
@@ -139,7 +143,7 @@ pub(crate) fn scan(
         exclusive: true,
         reverse: false,
     };
-    let spine_cut = Cut::whole(cut.splits);
+    let spine_cut = Cut::whole(cut.splits, plan.capabilities());
     let totals = Ends::Values(totals, prefixes);
     scan_rows(
         plan,
@@ -275,7 +279,7 @@ mod tests {
                     if cut.splits > 1 {
                         let quads = (cut.chunk * width).div_ceil(4).div_ceil(WORKGROUP);
                         let reduced = quads / 4 + 14 + team(WORKGROUP);
-                        total += reduced + scan_depth(&Cut::whole(cut.splits));
+                        total += reduced + scan_depth(&Cut::whole(cut.splits, &capabilities));
                     }
                     assert!(
                         total.min(n) <= depth(n),

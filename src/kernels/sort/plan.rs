@@ -25,17 +25,12 @@ const SCAN_WORKGROUP: u32 = 256;
 /// Invocations of a workgroup that widens or narrows keys, a quad each.
 const QUADS_WORKGROUP: u32 = 256;
 
-/// Whether long kernels cost more to compile than they gain: on software adapters.
-fn slow_compiler(capabilities: &Capabilities) -> bool {
-    capabilities.identity.kind == "cpu"
-}
-
 impl Tiling {
     /// Digits of 4 bits, within WebGPU's default limits.
     fn portable(capabilities: &Capabilities) -> Tiling {
         Tiling {
             workgroup: 128,
-            items: if slow_compiler(capabilities) { 4 } else { 8 },
+            items: if capabilities.slow_compiler() { 4 } else { 8 },
             digit_bits: 4,
             subgroups: 0,
             narrow: false,
@@ -50,7 +45,7 @@ impl Tiling {
         let (min, max) = capabilities
             .subgroups
             .map_or((32, 32), |sizes| (sizes.min, sizes.max));
-        let most_items = if slow_compiler(capabilities) { 4 } else { 16 };
+        let most_items = if capabilities.slow_compiler() { 4 } else { 16 };
         for workgroup in [256u32, 128, 64, 32] {
             for items in [most_items, most_items / 2, 4] {
                 let tiling = Tiling {
