@@ -1,5 +1,7 @@
 //! From a kernel to a pipeline. The only place that compiles without run-time checks.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::plan::Kernel;
@@ -8,6 +10,8 @@ use crate::plan::Kernel;
 pub(crate) struct Pipeline {
     pub pipeline: wgpu::ComputePipeline,
     pub layout: wgpu::BindGroupLayout,
+    /// Why the device refused it, once that is known: in browsers after it was cached.
+    pub refused: Arc<OnceLock<Error>>,
 }
 
 impl Gpu {
@@ -17,6 +21,7 @@ impl Gpu {
         let label = Some(kernel.root);
         let scopes = [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation]
             .map(|filter| device.push_error_scope(filter));
+        let turn = self.turn();
         let descriptor = wgpu::ShaderModuleDescriptor {
             label,
             source: wgpu::ShaderSource::Wgsl(text.into()),
@@ -80,17 +85,31 @@ impl Gpu {
             },
             cache: None,
         });
+        drop(turn);
         let [internal, validation] = scopes;
         let root = kernel.root;
-        let refused = move |error: wgpu::Error| Error::Kernel {
-            kernel: root.into(),
-            message: error.to_string(),
+        let refused = Arc::new(OnceLock::new());
+        let record = |refused: Arc<OnceLock<Error>>| {
+            move |error: wgpu::Error| {
+                let error = Error::Kernel {
+                    kernel: root.into(),
+                    message: error.to_string(),
+                };
+                refused.get_or_init(|| error).clone()
+            }
         };
         // Scopes are a stack: the last pushed is popped first. Both are always popped.
-        let errors = [self.pop(validation, refused), self.pop(internal, refused)];
+        let errors = [
+            self.pop(validation, record(refused.clone())),
+            self.pop(internal, record(refused.clone())),
+        ];
         match errors.into_iter().flatten().next() {
             Some(error) => Err(error),
-            None => Ok(Pipeline { pipeline, layout }),
+            None => Ok(Pipeline {
+                pipeline,
+                layout,
+                refused,
+            }),
         }
     }
 }

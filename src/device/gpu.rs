@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -263,17 +263,30 @@ impl Gpu {
             self.loss()
                 .unwrap_or_else(|| Error::DeviceLost(e.to_string()))
         };
-        self.0
-            .device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map_err(lost)?;
+        let turn = self.turn();
+        let polled = self.0.device.poll(wgpu::PollType::wait_indefinitely());
+        drop(turn);
+        polled.map_err(lost)?;
         self.loss().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn uses_gl(&self) -> bool {
+        self.0.capabilities.identity.backend == "gl"
+    }
+
+    /// The right to call what may need the GL context, where this is a GL device.
+    pub(crate) fn turn(&self) -> Option<MutexGuard<'static, ()>> {
+        turn(self.uses_gl())
     }
 
     /// The pipeline of a kernel, compiled on first use.
     pub(crate) fn pipeline(&self, kernel: &Arc<Kernel>) -> Result<Arc<Pipeline>> {
+        let usable = |pipeline: &Arc<Pipeline>| match pipeline.refused.get() {
+            Some(error) => Err(error.clone()),
+            None => Ok(pipeline.clone()),
+        };
         if let Some(pipeline) = lock(&self.0.kernels).get(kernel) {
-            return Ok(pipeline.clone());
+            return usable(pipeline);
         }
         let start = now();
         let linked = kernel.link(self.0.capabilities.browser)?;
@@ -292,7 +305,7 @@ impl Gpu {
         };
         let found = lock(&self.0.pipelines).get(&key).cloned();
         let pipeline = match found {
-            Some(pipeline) => pipeline,
+            Some(pipeline) => usable(&pipeline)?,
             None => {
                 let start = now();
                 let pipeline = Arc::new(self.compile(kernel, &key.text)?);
@@ -351,7 +364,9 @@ impl Gpu {
             wgpu::ErrorFilter::Validation,
         ]
         .map(|filter| self.0.device.push_error_scope(filter));
+        let turn = self.turn();
         let value = call(&self.0.device);
+        drop(turn);
         let [memory, validation] = scopes;
         let (operation, of) = (operation.to_string(), what.to_string());
         let validation = self.pop(validation, move |error| Error::Device {
@@ -422,11 +437,20 @@ impl Gpu {
     }
 }
 
+/// Taken by every call that needs the context of GL: wgpu panics in a thread that
+/// waits for it longer than a second, which compiling and waiting for work exceed.
+static GL_CONTEXT: Mutex<()> = Mutex::new(());
+
+/// See [`Gpu::turn`].
+pub(crate) fn turn(gl: bool) -> Option<MutexGuard<'static, ()>> {
+    gl.then(|| lock(&GL_CONTEXT))
+}
+
 fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic elsewhere leaves caches whole: each is changed by one insertion.
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }

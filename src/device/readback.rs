@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use crate::device::Gpu;
+#[cfg(not(target_arch = "wasm32"))]
+use crate::device::gpu::turn;
 use crate::error::{Error, Result};
 
 /// The outcome of a mapping, once its callback ran.
@@ -84,6 +86,7 @@ impl Gpu {
             operation: "upload".into(),
             message: e.to_string(),
         };
+        let turn = self.turn();
         // The whole buffer: mapped ranges are of whole words, in front and behind.
         let mut range = staging.slice(..).get_mapped_range_mut().map_err(refused)?;
         range
@@ -91,6 +94,7 @@ impl Gpu {
             .copy_from_slice(bytes);
         drop(range);
         staging.unmap();
+        drop(turn);
         self.with_encoder(|encoder| {
             encoder.copy_buffer_to_buffer(&staging, 0, buffer, start, size)
         });
@@ -102,6 +106,7 @@ impl Gpu {
         let mapping = Arc::new(Mutex::new(Mapping::default()));
         let slice = staging.slice(..bytes.next_multiple_of(4));
         let shared = mapping.clone();
+        let turn = self.turn();
         slice.map_async(wgpu::MapMode::Read, move |result| {
             let mut mapping = shared.lock().unwrap_or_else(|e| e.into_inner());
             mapping.result = Some(result);
@@ -109,6 +114,7 @@ impl Gpu {
                 waker.wake();
             }
         });
+        drop(turn);
         self.drive();
         let mapped = Mapped(mapping).await;
         if let (Err(_), Some(loss)) = (&mapped, self.loss()) {
@@ -117,6 +123,7 @@ impl Gpu {
         // What the device refused before explains why a mapping failed, and makes what it holds worthless.
         self.settle().await?;
         mapped.map_err(|e| Error::DeviceLost(e.to_string()))?;
+        let _turn = self.turn();
         let range = slice.get_mapped_range().map_err(|e| Error::Device {
             operation: "read".into(),
             message: e.to_string(),
@@ -133,11 +140,13 @@ impl Gpu {
     fn drive(&self) {
         if blocking::active() {
             // The caller blocks anyway: no thread is needed. A failure shows in the callback.
+            let _turn = self.turn();
             let _ = self.device().poll(wgpu::PollType::wait_indefinitely());
             return;
         }
-        let device = self.device().clone();
+        let (device, gl) = (self.device().clone(), self.uses_gl());
         std::thread::spawn(move || {
+            let _turn = turn(gl);
             let _ = device.poll(wgpu::PollType::wait_indefinitely());
         });
     }
