@@ -38,14 +38,17 @@ impl Number for f32 {
     const ONE: f32 = 1.0;
     const KEYS: (i32, i32) = (!0x7f80_0000, 0x7f80_0000);
 
+    #[inline(always)]
     fn plus(self, other: f32) -> f32 {
         self + other
     }
 
+    #[inline(always)]
     fn times(self, other: f32) -> f32 {
         self * other
     }
 
+    #[inline(always)]
     fn key(self) -> i32 {
         let bits = self.to_bits() as i32;
         bits ^ (((bits >> 31) as u32) >> 1) as i32
@@ -55,15 +58,18 @@ impl Number for f32 {
         f32::from_bits((key ^ (((key >> 31) as u32) >> 1) as i32) as u32)
     }
 
+    #[inline(always)]
     fn ordinal(self) -> i32 {
         // −0 + 0 is +0, and every other number is itself.
         (self + 0.0).key()
     }
 
+    #[inline(always)]
     fn is_nan(self) -> bool {
         f32::is_nan(self)
     }
 
+    #[inline(always)]
     fn to_f32(self) -> f32 {
         self
     }
@@ -72,8 +78,9 @@ impl Number for f32 {
         value
     }
 
+    #[inline(always)]
     fn sum(values: &[f32]) -> f32 {
-        crate::cpu::parallel::sum(values)
+        crate::cpu::parallel::sum_block(values)
     }
 
     type Wide = f64;
@@ -97,14 +104,17 @@ macro_rules! integer {
             const ONE: $type = 1;
             const KEYS: (i32, i32) = (i32::MIN, i32::MAX);
 
+            #[inline(always)]
             fn plus(self, other: $type) -> $type {
                 self.wrapping_add(other)
             }
 
+            #[inline(always)]
             fn times(self, other: $type) -> $type {
                 self.wrapping_mul(other)
             }
 
+            #[inline(always)]
             fn key(self) -> i32 {
                 self as i32 ^ $flip
             }
@@ -113,14 +123,17 @@ macro_rules! integer {
                 (key ^ $flip) as $type
             }
 
+            #[inline(always)]
             fn ordinal(self) -> i32 {
                 self.key()
             }
 
+            #[inline(always)]
             fn is_nan(self) -> bool {
                 false
             }
 
+            #[inline(always)]
             fn to_f32(self) -> f32 {
                 self as f32
             }
@@ -129,6 +142,7 @@ macro_rules! integer {
                 value as $type
             }
 
+            #[inline(always)]
             fn sum(values: &[$type]) -> $type {
                 values.iter().fold(0, |a, &b| a.wrapping_add(b))
             }

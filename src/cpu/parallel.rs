@@ -97,31 +97,54 @@ pub(crate) fn join_if<A: Send, B: Send>(
     (a(), b())
 }
 
+/// Runs a loop compiled for the widest instruction set that the processor has. What it
+/// calls must be `#[inline(always)]` to be compiled so too. Rounds as any other: nothing
+/// is fused or reordered.
+#[inline(always)]
+pub(crate) fn vectorised<T>(f: impl FnOnce() -> T) -> T {
+    pulp::Arch::new().dispatch(f)
+}
+
 /// The sum in f32: 16 lanes over blocks of 1024, then pairs of blocks, so that
 /// no element takes part in more than 64 + 4 + log2(n / 1024) additions.
 pub(crate) fn sum(values: &[f32]) -> f32 {
     if values.len() <= 1024 {
-        let mut lanes = [0.0f32; 16];
-        let chunks = values.chunks_exact(16);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            for (lane, value) in lanes.iter_mut().zip(chunk) {
-                *lane += value;
-            }
-        }
-        for (lane, value) in lanes.iter_mut().zip(rest) {
-            *lane += value;
-        }
-        let mut width = 8;
-        while width > 0 {
-            for i in 0..width {
-                lanes[i] += lanes[i + width];
-            }
-            width /= 2;
-        }
-        return lanes[0];
+        return vectorised(
+            #[inline(always)]
+            || sum_block(values),
+        );
     }
     let blocks = values.len().div_ceil(1024);
     let (left, right) = values.split_at(blocks.div_ceil(2) * 1024);
     sum(left) + sum(right)
+}
+
+/// As [`sum`], of at most 1024 numbers.
+#[inline(always)]
+pub(crate) fn sum_block(values: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; 16];
+    let (chunks, rest) = values.as_chunks::<16>();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *lane += value;
+        }
+    }
+    for (lane, value) in lanes.iter_mut().zip(rest) {
+        *lane += value;
+    }
+    tree(&mut lanes)
+}
+
+/// The sum of lanes, halves first. Apart from the loop before it: inlined there, the
+/// compiler keeps the lanes in pairs, for the sake of the last addition.
+#[inline(never)]
+fn tree(lanes: &mut [f32; 16]) -> f32 {
+    let mut width = 8;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] += lanes[i + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
 }

@@ -64,7 +64,10 @@ impl<N: Number, O: Operator<N>, S: Stored<N> + ?Sized> Row<'_, N, O, S> {
         if n <= BLOCK {
             let mut buffer = [N::default(); BLOCK];
             let block = self.data.block(self.low + from, n, &mut buffer);
-            return self.operator.block(block, from, self.first);
+            return parallel::vectorised(
+                #[inline(always)]
+                || self.operator.block(block, from, self.first),
+            );
         }
         let middle = from + n.div_ceil(BLOCK).div_ceil(2) * BLOCK;
         let left = || self.reduce(from, middle);

@@ -14,6 +14,7 @@ pub(crate) trait Operator<N: Number>: Sync {
     fn combine(&self, a: Self::Value, b: Self::Value) -> Self::Value;
 
     /// The Value of a block of elements, of which the `index`th comes first.
+    #[inline(always)]
     fn block(&self, values: &[N], index: usize, first: N) -> Self::Value {
         let lifted = values
             .iter()
@@ -32,14 +33,17 @@ impl<N: Number> Operator<N> for Sum {
         N::default()
     }
 
+    #[inline(always)]
     fn lift(&self, x: N, _: usize, _: N) -> N {
         x
     }
 
+    #[inline(always)]
     fn combine(&self, a: N, b: N) -> N {
         a.plus(b)
     }
 
+    #[inline(always)]
     fn block(&self, values: &[N], _: usize, _: N) -> N {
         N::sum(values)
     }
@@ -54,14 +58,17 @@ impl<N: Number> Operator<N> for Product {
         N::ONE
     }
 
+    #[inline(always)]
     fn lift(&self, x: N, _: usize, _: N) -> N {
         x
     }
 
+    #[inline(always)]
     fn combine(&self, a: N, b: N) -> N {
         a.times(b)
     }
 
+    #[inline(always)]
     fn block(&self, values: &[N], _: usize, _: N) -> N {
         let mut lanes = [N::ONE; 16];
         for chunk in values.chunks(16) {
@@ -79,6 +86,7 @@ pub(crate) struct Extreme {
 }
 
 impl Extreme {
+    #[inline(always)]
     fn key<N: Number>(&self, x: N) -> i32 {
         let nan = if self.largest { i32::MAX } else { i32::MIN };
         if x.is_nan() { nan } else { x.key() }
@@ -92,15 +100,18 @@ impl<N: Number> Operator<N> for Extreme {
         if self.largest { N::KEYS.0 } else { N::KEYS.1 }
     }
 
+    #[inline(always)]
     fn lift(&self, x: N, _: usize, _: N) -> i32 {
         self.key(x)
     }
 
+    #[inline(always)]
     fn combine(&self, a: i32, b: i32) -> i32 {
         if self.largest { a.max(b) } else { a.min(b) }
     }
 
     // Without a choice inside, the loops compile to vector code.
+    #[inline(always)]
     fn block(&self, values: &[N], _: usize, _: N) -> i32 {
         let identity = <Extreme as Operator<N>>::identity(self);
         match self.largest {
@@ -120,6 +131,7 @@ pub(crate) struct Arg {
 }
 
 /// An ordinal that is lower the better, and equal for equals; NaN the lowest.
+#[inline(always)]
 fn ordinal<N: Number>(x: N, largest: bool) -> i32 {
     let ordinal = if largest { !x.ordinal() } else { x.ordinal() };
     if x.is_nan() { i32::MIN } else { ordinal }
@@ -132,14 +144,17 @@ impl<N: Number> Operator<N> for Arg {
         (i32::MAX, usize::MAX)
     }
 
+    #[inline(always)]
     fn lift(&self, x: N, index: usize, _: N) -> (i32, usize) {
         (ordinal(x, self.largest), index)
     }
 
+    #[inline(always)]
     fn combine(&self, a: (i32, usize), b: (i32, usize)) -> (i32, usize) {
         a.min(b)
     }
 
+    #[inline(always)]
     fn block(&self, values: &[N], index: usize, _: N) -> (i32, usize) {
         let best = match self.largest {
             true => values
@@ -219,6 +234,7 @@ impl<N: Number> Operator<N> for Factors {
         (1.0, 0)
     }
 
+    #[inline(always)]
     fn lift(&self, x: N, _: usize, _: N) -> (f32, usize) {
         match x.to_f32() {
             0.0 => (1.0, 1),
@@ -226,6 +242,7 @@ impl<N: Number> Operator<N> for Factors {
         }
     }
 
+    #[inline(always)]
     fn combine(&self, a: (f32, usize), b: (f32, usize)) -> (f32, usize) {
         (a.0 * b.0, a.1 + b.1)
     }
@@ -250,10 +267,12 @@ impl<N: Number> Operator<N> for Ties {
         (i32::MAX, 0)
     }
 
+    #[inline(always)]
     fn lift(&self, x: N, _: usize, _: N) -> (i32, usize) {
         (ordinal(x, self.largest), 1)
     }
 
+    #[inline(always)]
     fn combine(&self, a: (i32, usize), b: (i32, usize)) -> (i32, usize) {
         match a.0.cmp(&b.0) {
             std::cmp::Ordering::Less => a,
