@@ -13,6 +13,7 @@ pub use crate::kernels::scan::{
     exclusive_scan_max, exclusive_scan_min, exclusive_scan_sum, inclusive_scan_max,
     inclusive_scan_min, inclusive_scan_sum,
 };
+pub use crate::kernels::select::{Counted, partition, run_length_encode, select, unique};
 pub use crate::kernels::softmax::{log_softmax, softmax};
 pub use crate::kernels::sort::{sort, sort_by_key, sort_pairs};
 pub use crate::tensor::{Outputs, call};

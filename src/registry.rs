@@ -13,6 +13,7 @@ pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
         kernels::matmul::operations(),
         kernels::reduce::operations(),
         kernels::scan::operations(),
+        kernels::select::operations(),
         kernels::softmax::operations(),
         kernels::sort::operations(),
     ];

@@ -7,6 +7,7 @@ pub(crate) mod number;
 pub(crate) mod parallel;
 pub(crate) mod reduce;
 pub(crate) mod scan;
+pub(crate) mod select;
 pub(crate) mod softmax;
 pub(crate) mod sort;
 #[cfg(feature = "user-wgsl")]

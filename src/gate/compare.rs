@@ -1,6 +1,7 @@
 //! Comparing outputs with what they must be.
 
 use crate::dtype::DType;
+use crate::gate::execute::POISON;
 use crate::host::HostTensor;
 
 /// What an output must be.
@@ -19,6 +20,9 @@ pub enum Expected {
     Exact(HostTensor),
     /// These bits: what movement and sorting must keep.
     Bits(HostTensor),
+    /// These bits at the front of an output with room for more. What lies behind
+    /// them must be as it was: a gate's poison, or the zeros of a new tensor.
+    Leading(HostTensor),
     /// What can be said of an output too large for a reference of every element.
     Sampled(Sample),
 }
@@ -81,6 +85,7 @@ pub fn compare(got: &HostTensor, expected: &Expected) -> Comparison {
         Expected::Close { values, allowed } => {
             compare_close(got.dtype(), &got.to_f64(), values, |i| allowed[i])
         }
+        Expected::Leading(expected) => compare_leading(got, expected),
         Expected::Sampled(sample) => compare_sample(got, sample),
     }
 }
@@ -115,6 +120,28 @@ fn compare_sample(got: &HostTensor, sample: &Sample) -> Comparison {
         result.failure.get_or_insert(failure);
     }
     result
+}
+
+fn compare_leading(got: &HostTensor, expected: &HostTensor) -> Comparison {
+    let size = got.dtype().size();
+    let count = expected.len();
+    let (front, behind) = got.bytes().split_at(got.bytes().len().min(count * size));
+    let mut comparison = match HostTensor::from_bytes(got.dtype(), &[front.len() / size], front) {
+        Ok(front) if front.len() == count => compare_bits(&front, expected),
+        _ => Comparison {
+            bound_ratio: f64::INFINITY,
+            failure: Some(format!("room for {} elements, not for {count}", got.len())),
+            ..Comparison::default()
+        },
+    };
+    let as_it_was = |byte: u8| behind.iter().all(|b| *b == byte);
+    if comparison.failure.is_none() && !as_it_was(POISON) && !as_it_was(0) {
+        comparison.bound_ratio = f64::INFINITY;
+        comparison.failure = Some(format!(
+            "something was written behind the {count} elements that there are"
+        ));
+    }
+    comparison
 }
 
 fn compare_bits(got: &HostTensor, expected: &HostTensor) -> Comparison {

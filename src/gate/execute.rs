@@ -18,7 +18,7 @@ pub struct Execution {
 }
 
 /// Fills memory that nobody should read or write: an odd number in every dtype.
-const POISON: u8 = 0xa5;
+pub(crate) const POISON: u8 = 0xa5;
 /// Poisoned bytes before and behind each view: a multiple of every binding alignment.
 const GUARD: u64 = 256;
 

@@ -7,5 +7,6 @@ pub mod matmul;
 pub mod reduce;
 pub(crate) mod rows;
 pub mod scan;
+pub mod select;
 pub mod softmax;
 pub mod sort;

@@ -6,6 +6,7 @@ pub mod math;
 pub(crate) mod matmul;
 pub(crate) mod reduce;
 pub(crate) mod scan;
+pub(crate) mod select;
 pub(crate) mod softmax;
 pub(crate) mod sort;
 #[cfg(feature = "user-wgsl")]

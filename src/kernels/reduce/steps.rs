@@ -9,7 +9,7 @@ use crate::plan::{PlanBuilder, Slot, StepBuilder, Width};
 pub(crate) const WORKGROUP: usize = 256;
 /// Quads that an invocation loads before it combines them: loads in flight.
 const LANES: usize = 4;
-/// As LANES, for rows where longer kernels cost more to compile than they gain.
+/// As LANES, of rows that are not long, where longer kernels cost more to compile than they gain.
 const LANES_SOFTWARE: usize = 2;
 /// Elements that a workgroup takes of a long row: 8 quads an invocation.
 const CHUNK: usize = 8192;
@@ -74,6 +74,13 @@ impl RowCut {
             team: WORKGROUP,
             splits: columns.div_ceil(chunk),
             chunk,
+        }
+    }
+
+    fn lanes(self, slow_compiler: bool) -> usize {
+        match slow_compiler && self.chunk <= 4 * CHUNK {
+            true => LANES_SOFTWARE,
+            false => LANES,
         }
     }
 
@@ -166,10 +173,7 @@ pub(crate) fn reduce_rows(
     sink: Sink,
 ) {
     let subgroups = plan.subgroups();
-    let lanes = match plan.capabilities().slow_compiler() {
-        true => LANES_SOFTWARE,
-        false => LANES,
-    };
+    let lanes = cut.lanes(plan.capabilities().slow_compiler());
     let step = plan.step("reduce_rows");
     let widths = [Width::Quad, Width::Element];
     let step = ends(step, operator, source, sink, widths, lanes)
@@ -326,8 +330,9 @@ pub(crate) mod tests {
         }
     }
 
-    fn rows_depth(rows: usize, columns: usize, lanes: usize) -> usize {
+    fn rows_depth(rows: usize, columns: usize, slow_compiler: bool) -> usize {
         let cut = RowCut::new(rows, columns, &Capabilities::baseline());
+        let lanes = cut.lanes(slow_compiler);
         let quads = cut.chunk.div_ceil(4).div_ceil(cut.team);
         // Quads in lanes and what is left of them, the lanes, the ends, the four of a quad.
         let first = quads / lanes + lanes - 1 + lanes - 1 + 2 + 4 + 2 + team(cut.team);
@@ -355,8 +360,8 @@ pub(crate) mod tests {
                 if n * others > 1 << 31 {
                     continue;
                 }
-                let deepest = |lanes| rows_depth(others, n, lanes).min(n);
-                let rows = deepest(LANES).max(deepest(LANES_SOFTWARE));
+                let deepest = |slow_compiler| rows_depth(others, n, slow_compiler).min(n);
+                let rows = deepest(false).max(deepest(true));
                 assert!(rows <= depth(n), "{others}x{n}: {rows} > {}", depth(n));
                 let columns = columns_depth(others, n, true).min(n);
                 assert!(
