@@ -2,6 +2,7 @@
 
 pub use crate::kernels::elementwise::*;
 pub use crate::kernels::matmul::{Epilogue, MatmulOptions, matmul, matmul_backward, matmul_with};
+pub use crate::kernels::movement::{Checked, gather_rows, transpose};
 #[cfg(feature = "user-wgsl")]
 pub use crate::kernels::reduce::reduce;
 pub use crate::kernels::reduce::{

@@ -11,6 +11,7 @@ pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
     let families: Vec<Vec<Box<dyn Operation>>> = vec![
         kernels::elementwise::operations(),
         kernels::matmul::operations(),
+        kernels::movement::operations(),
         kernels::reduce::operations(),
         kernels::scan::operations(),
         kernels::select::operations(),

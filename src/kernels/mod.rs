@@ -4,6 +4,7 @@ pub mod elementwise;
 #[doc(hidden)]
 pub mod math_table;
 pub mod matmul;
+pub mod movement;
 pub mod reduce;
 pub(crate) mod rows;
 pub mod scan;

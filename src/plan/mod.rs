@@ -11,4 +11,4 @@ pub use builder::{Param, Plan, PlanBuilder, ScratchSpec, Slot, Step, StepBuilder
 pub use kernel::{Access, Constant, Kernel, KernelBinding, Width};
 pub use prepared::Prepared;
 
-pub(crate) use builder::{MAX_STRIDED_RANK, dense_bytes, is_row_major};
+pub(crate) use builder::{MAX_STRIDED_RANK, dense_bytes, is_row_major, merge_axes};
