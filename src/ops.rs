@@ -1,6 +1,7 @@
 //! Operations on tensors, one function each, and [`call`] for any by name.
 
 pub use crate::kernels::elementwise::*;
+pub use crate::kernels::histogram::{histogram, histogram_even};
 pub use crate::kernels::matmul::{Epilogue, MatmulOptions, matmul, matmul_backward, matmul_with};
 pub use crate::kernels::movement::{Checked, gather_rows, transpose};
 #[cfg(feature = "user-wgsl")]

@@ -10,6 +10,7 @@ use crate::operation::{Op, Operation};
 pub static OPERATIONS: LazyLock<Vec<Op>> = LazyLock::new(|| {
     let families: Vec<Vec<Box<dyn Operation>>> = vec![
         kernels::elementwise::operations(),
+        kernels::histogram::operations(),
         kernels::matmul::operations(),
         kernels::movement::operations(),
         kernels::reduce::operations(),

@@ -1,6 +1,7 @@
 //! The production CPU twins.
 
 pub(crate) mod elementwise;
+pub(crate) mod histogram;
 pub mod math;
 pub(crate) mod matmul;
 pub(crate) mod number;

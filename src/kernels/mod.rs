@@ -1,6 +1,7 @@
 //! Operation families: interface, plan and error bound of each.
 
 pub mod elementwise;
+pub mod histogram;
 #[doc(hidden)]
 pub mod math_table;
 pub mod matmul;

@@ -2,6 +2,7 @@
 
 pub mod bounds;
 pub(crate) mod elementwise;
+pub(crate) mod histogram;
 pub mod math;
 pub(crate) mod matmul;
 pub(crate) mod reduce;
