@@ -22,7 +22,7 @@ function compileIn(name, generate) {
   return withPage({ name, flags: webgpu, address: `${server.address}test/blank.html` }, run);
 }
 
-test("every generated shader compiles without a word", { timeout: 900_000 }, async (t) => {
+test("every generated shader compiles without a word", { timeout: 1_800_000 }, async (t) => {
   const result = await compileIn("shaders", (page) =>
     page.evaluate(async () => {
       const { watchAdapter } = await import("/adapter.js");
