@@ -5,7 +5,7 @@ import super::config::{WORKGROUP, QUADS};
 import super::grid;
 import super::thread::{Builtins, rank};
 import super::block::exclusive_sum;
-import super::flags::kept;
+import super::selection::chosen;
 import super::counts;
 
 struct Params {
@@ -30,8 +30,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     @unroll for (var k = 0u; k < QUADS; k++) {
         let q = (tile * QUADS + k) * WORKGROUP + r;
         if q * 4u < params.n {
-            let within = vec4<u32>(q * 4u) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.n);
-            let one = select(vec4<u32>(), vec4<u32>(1u), kept(q, params.sign, params.infinity) & within);
+            let one = vec4<u32>(chosen(q, params.n, params.sign, params.infinity));
             count += (one.x + one.y) + (one.z + one.w);
         }
     }

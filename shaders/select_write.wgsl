@@ -10,7 +10,7 @@ import super::config::{WORKGROUP, QUADS, TILE};
 import super::grid;
 import super::thread::{Builtins, rank};
 import super::block::exclusive_sum;
-import super::flags::kept;
+import super::selection::chosen;
 import super::x;
 import super::sums;
 import super::to;
@@ -39,17 +39,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
     let start = tile * TILE;
     let count = min(params.n - start, TILE);
     // One bit for each element of this invocation's quads, which are neighbours.
-    var chosen = 0u;
+    var picked = 0u;
     @unroll for (var k = 0u; k < QUADS; k++) {
         let q = start / 4u + r * QUADS + k;
         if q * 4u < params.n {
-            let within = vec4<u32>(q * 4u) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(params.n);
-            let bits = vec4<u32>(1u, 2u, 4u, 8u);
-            let one = select(vec4<u32>(), bits, kept(q, params.sign, params.infinity) & within);
-            chosen |= ((one.x | one.y) | (one.z | one.w)) << (4u * k);
+            let one = vec4<u32>(chosen(q, params.n, params.sign, params.infinity));
+            picked |= (one.x | (one.y << 1u) | (one.z << 2u) | (one.w << 3u)) << (4u * k);
         }
     }
-    let packed = exclusive_sum(countOneBits(chosen), t);
+    let packed = exclusive_sum(countOneBits(picked), t);
     // Where this invocation's elements go within the tile: selected ones from
     // `place`, the others from `other`.
     let other = packed.total + r * QUADS * 4u - packed.before;
@@ -59,12 +57,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
             let bits = x::load4_bits(q);
             @unroll for (var e = 0u; e < 4u; e++) {
                 let bit = 4u * k + e;
-                let lower = countOneBits(chosen & ((1u << bit) - 1u));
-                if ((chosen >> bit) & 1u) == 1u {
+                let lower = countOneBits(picked & ((1u << bit) - 1u));
+                if ((picked >> bit) & 1u) == 1u {
                     staged[packed.before + lower] = bits[e];
                 }
                 @if(rest) {
-                    if ((chosen >> bit) & 1u) == 0u && q * 4u + e < params.n {
+                    if ((picked >> bit) & 1u) == 0u && q * 4u + e < params.n {
                         staged[other + bit - lower] = bits[e];
                     }
                 }
@@ -88,8 +86,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, t: Builtins) {
         @unroll for (var k = 0u; k < QUADS; k++) {
             @unroll for (var e = 0u; e < 4u; e++) {
                 let bit = 4u * k + e;
-                if ((chosen >> bit) & 1u) == 1u {
-                    let lower = countOneBits(chosen & ((1u << bit) - 1u));
+                if ((picked >> bit) & 1u) == 1u {
+                    let lower = countOneBits(picked & ((1u << bit) - 1u));
                     staged[packed.before + lower] = start + r * QUADS * 4u + bit;
                 }
             }

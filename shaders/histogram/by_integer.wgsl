@@ -3,18 +3,7 @@
 // by a few where there are many bins. `SIGN` makes signed integers ascend as bits.
 
 import super::config::SIGN;
-
-// The product of two words, low word first.
-fn product(a: u32, b: u32) -> vec2<u32> {
-    let a0 = a & 0xffffu;
-    let a1 = a >> 16u;
-    let b0 = b & 0xffffu;
-    let b1 = b >> 16u;
-    let low = a0 * b0;
-    let middle = a1 * b0 + (low >> 16u);
-    let cross = a0 * b1 + (middle & 0xffffu);
-    return vec2<u32>((cross << 16u) | (low & 0xffffu), a1 * b1 + (middle >> 16u) + (cross >> 16u));
-}
+import super::math::math_multiply_wide;
 
 fn at_most(a: vec2<u32>, b: vec2<u32>) -> bool {
     return a.y < b.y || (a.y == b.y && a.x <= b.x);
@@ -27,12 +16,12 @@ fn bin(bits: u32, low: u32, high: u32, scale: f32, bins: u32, inclusive: u32) ->
     }
     let distance = x - low;
     let range = high - low;
-    let wanted = product(distance, bins);
+    let wanted = math_multiply_wide(distance, bins);
     var k = min(u32(f32(distance) * scale), bins - 1u);
     for (var i = 0u; i < 8u; i++) {
-        if !at_most(product(k, range), wanted) {
+        if !at_most(math_multiply_wide(k, range), wanted) {
             k -= 1u;
-        } else if k < bins - 1u && at_most(product(k + 1u, range), wanted) {
+        } else if k < bins - 1u && at_most(math_multiply_wide(k + 1u, range), wanted) {
             k += 1u;
         }
     }

@@ -286,6 +286,7 @@ impl Operation for Histogram {
             .read("x", x, dtype, Width::Quad)
             .atomic("y", y)
             .module("binning", binning, &[])
+            .module("math", "op/math", &[])
             .constant("WORKGROUP", WORKGROUP)
             .constant("BINS", counters as u32)
             .constant("COPIES", copies as u32)

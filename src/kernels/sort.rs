@@ -5,7 +5,7 @@
 //! counts up and moves keys to their places, stably (Merrill and Grimshaw 2011,
 //! "High performance and scalable radix sorting").
 
-mod plan;
+pub(crate) mod plan;
 mod problems;
 
 use crate::cpu;

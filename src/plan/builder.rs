@@ -213,6 +213,22 @@ impl<'a> PlanBuilder<'a> {
             .workgroups((n as u64).div_ceil(4 * 256));
     }
 
+    /// The stored bits of `n` dense elements of `from`, a word each: `from` itself, or
+    /// scratch of this name that a step fills with those of a packed dtype.
+    pub fn as_words(&mut self, name: &'static str, from: Slot, dtype: DType, n: usize) -> Slot {
+        if dtype.size() == 4 {
+            return from;
+        }
+        let words = self.scratch(name, dense_bytes(DType::U32, n));
+        self.step("widen")
+            .read("x", from, dtype, Width::Quad)
+            .write("y", words, DType::U32, Width::Quad)
+            .constant("WORKGROUP", 256u32)
+            .param(n as u32)
+            .workgroups((n as u64).div_ceil(4 * 256));
+        words
+    }
+
     /// Rounds `n` dense f32 elements of `from` to `dtype` in the dense slot `to`.
     pub fn round(&mut self, from: Slot, dtype: DType, n: usize, to: Slot) {
         self.step("convert_store")
@@ -473,6 +489,18 @@ impl StepBuilder<'_, '_> {
                 .collect(),
         });
         self
+    }
+
+    /// Links `block/exclusive_sum` as `block` for workgroups of this size, and sets the
+    /// flag `subgroup` where the plan uses subgroup operations.
+    pub fn exclusive_sums(self, workgroup: u32) -> Self {
+        let least = match self.plan.capabilities.subgroups {
+            Some(sizes) if self.plan.subgroups() => sizes.min.max(1),
+            _ => return self.module("block", "block/exclusive_sum", &[]),
+        };
+        self.module("block", "block/exclusive_sum", &[])
+            .constant("SUBGROUPS", workgroup.div_ceil(least))
+            .flag("subgroup", true)
     }
 
     /// Sets constant `config::NAME`. `WORKGROUP` is checked against the device's limits.

@@ -14,3 +14,16 @@ pub(crate) mod sort;
 pub(crate) mod user_operator;
 
 pub(crate) use crate::gate::compare::store_rounding;
+
+use crate::error::Result;
+use crate::host::HostTensor;
+
+/// The elements of a tensor at `places`, bit for bit.
+fn gather(tensor: &HostTensor, places: &[usize], shape: &[usize]) -> Result<HostTensor> {
+    let size = tensor.dtype().size();
+    let mut bytes = Vec::with_capacity(places.len() * size);
+    for &i in places {
+        bytes.extend_from_slice(&tensor.bytes()[i * size..(i + 1) * size]);
+    }
+    HostTensor::from_bytes(tensor.dtype(), shape, &bytes)
+}

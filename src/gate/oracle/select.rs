@@ -2,17 +2,8 @@
 
 use crate::error::Result;
 use crate::gate::Expected;
+use crate::gate::oracle::gather;
 use crate::host::HostTensor;
-
-/// The elements at `places`, as bytes.
-fn taken(x: &HostTensor, places: &[usize]) -> Result<HostTensor> {
-    let size = x.dtype().size();
-    let bytes: Vec<u8> = places
-        .iter()
-        .flat_map(|i| x.bytes()[i * size..(i + 1) * size].iter().copied())
-        .collect();
-    HostTensor::from_bytes(x.dtype(), &[places.len()], &bytes)
-}
 
 fn number(count: usize) -> Result<Expected> {
     Ok(Expected::Bits(HostTensor::new(&[1], vec![count as u32])?))
@@ -26,9 +17,15 @@ pub(crate) fn by_mask(x: &HostTensor, mask: &HostTensor, rest: bool) -> Result<V
     let count = number(chosen.len())?;
     if rest {
         chosen.extend(others);
-        return Ok(vec![Expected::Bits(taken(x, &chosen)?), count]);
+        return Ok(vec![
+            Expected::Bits(gather(x, &chosen, &[chosen.len()])?),
+            count,
+        ]);
     }
-    Ok(vec![Expected::Leading(taken(x, &chosen)?), count])
+    Ok(vec![
+        Expected::Leading(gather(x, &chosen, &[chosen.len()])?),
+        count,
+    ])
 }
 
 /// What `unique`, or with their lengths `run_length_encode`, gives.
@@ -48,7 +45,7 @@ pub(crate) fn runs(x: &HostTensor, with_lengths: bool) -> Result<Vec<Expected>> 
         }
     }
     let count = number(starts.len())?;
-    let firsts = Expected::Leading(taken(x, &starts)?);
+    let firsts = Expected::Leading(gather(x, &starts, &[starts.len()])?);
     if !with_lengths {
         return Ok(vec![firsts, count]);
     }

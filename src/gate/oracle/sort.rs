@@ -7,6 +7,7 @@ use crate::cpu::parallel;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::gate::Expected;
+use crate::gate::oracle::gather;
 use crate::host::HostTensor;
 use crate::kernels::sort::Order;
 
@@ -45,14 +46,14 @@ pub(crate) fn sort(
     }
     let from: Vec<usize> = entries.into_iter().map(|(_, i)| i).collect();
     let payload = match values {
-        Some(values) => gather(values, &from)?,
+        Some(values) => gather(values, &from, values.shape())?,
         None => {
             let places = from.iter().map(|&i| (i % columns) as i32).collect();
             HostTensor::new(keys.shape(), places)?
         }
     };
     Ok(vec![
-        Expected::Bits(gather(keys, &from)?),
+        Expected::Bits(gather(keys, &from, keys.shape())?),
         Expected::Bits(payload),
     ])
 }
@@ -87,13 +88,4 @@ fn unsigned(dtype: DType, bits: i64) -> i64 {
     } else {
         half - magnitude
     }
-}
-
-fn gather(tensor: &HostTensor, from: &[usize]) -> Result<HostTensor> {
-    let size = tensor.dtype().size();
-    let mut bytes = Vec::with_capacity(from.len() * size);
-    for &i in from {
-        bytes.extend_from_slice(&tensor.bytes()[i * size..(i + 1) * size]);
-    }
-    HostTensor::from_bytes(tensor.dtype(), tensor.shape(), &bytes)
 }

@@ -92,14 +92,18 @@ impl Operation for GatherRows {
         let (rows, columns) = rows_of(&call.input(0).shape);
         let dtype = call.input(0).dtype;
         let invalid = plan.output(1);
-        plan.fill(invalid, DType::U32, 1, 0);
+        // Without rows there is nothing to bind, and every index is out of range.
+        let invalid_first = if rows == 0 {
+            call.input(1).len() as u32
+        } else {
+            0
+        };
+        plan.fill(invalid, DType::U32, 1, invalid_first);
         let n = call.outputs[0].len();
         if n == 0 {
             return plan.finish();
         }
         if rows == 0 {
-            // There is nothing to bind: every index is out of range.
-            plan.fill(invalid, DType::U32, 1, call.input(1).len() as u32);
             let y = plan.output(0);
             plan.fill(y, dtype, n, 0);
             return plan.finish();

@@ -53,11 +53,14 @@ impl Counted {
     /// # Errors
     /// [`Error::DeviceLost`](crate::Error::DeviceLost) and what the device reports.
     pub async fn count(&self) -> Result<usize> {
-        let count = self.count.to_vec::<u32>().await?;
-        Ok(count
+        Ok(self.clamped(&self.count.to_vec::<u32>().await?))
+    }
+
+    fn clamped(&self, count: &[u32]) -> usize {
+        count
             .first()
             .map_or(0, |&count| count as usize)
-            .min(self.capacity()))
+            .min(self.capacity())
     }
 
     /// The elements that count: a view of the same memory.
@@ -74,11 +77,7 @@ impl Counted {
     /// As [`count`](Self::count).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn count_blocking(&self) -> Result<usize> {
-        let count = self.count.to_vec_blocking::<u32>()?;
-        Ok(count
-            .first()
-            .map_or(0, |&count| count as usize)
-            .min(self.capacity()))
+        Ok(self.clamped(&self.count.to_vec_blocking::<u32>()?))
     }
 
     /// As [`trim`](Self::trim), blocking.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::kernels::reduce::operator::Operator;
 use crate::kernels::scan::steps::{Direction, Ends, scan};
 use crate::kernels::select::What;
+use crate::kernels::sort::plan::sort_order;
 use crate::operation::{Call, Variant};
 use crate::plan::{Plan, PlanBuilder, Slot, StepBuilder, Width, dense_bytes};
 
@@ -48,17 +49,8 @@ pub(super) fn plan(
     }
     let tiles = n.div_ceil(TILE);
     let words = dense_bytes(DType::U32, n);
-    let mut x = plan.dense(0);
-    if dtype.size() == 2 {
-        let packed = x;
-        x = plan.scratch("elements as words", words);
-        plan.step("sort_widen")
-            .read("x", packed, dtype, Width::Quad)
-            .write("y", x, DType::U32, Width::Quad)
-            .constant("WORKGROUP", WORKGROUP)
-            .param(n as u32)
-            .workgroups((n as u64).div_ceil(4 * WORKGROUP as u64));
-    }
+    let dense = plan.dense(0);
+    let x = plan.as_words("elements as words", dense, dtype, n);
     let mask = what.by_mask().then(|| plan.dense(1));
     let flags = Flags { x, mask, dtype };
     let entries = dense_bytes(DType::U32, tiles + 1);
@@ -68,7 +60,7 @@ pub(super) fn plan(
     let step = flags
         .bind(plan.step("select_count"), false)
         .words("counts", counts);
-    let step = flags.configure(common(step, capabilities, variant), n, tiles);
+    let step = flags.configure(common(step, variant), n, tiles);
     step.workgroups(tiles as u64);
 
     let sum = Operator::new("op/sum", "value/scalar", DType::U32);
@@ -91,7 +83,7 @@ pub(super) fn plan(
     if let Some(starts) = starts {
         step = step.words("to_places", starts);
     }
-    let step = flags.configure(common(step, capabilities, variant), n, tiles);
+    let step = flags.configure(common(step, variant), n, tiles);
     step.workgroup_bytes(4 * (TILE as u64 + 2 * WORKGROUP as u64))
         .workgroups(tiles as u64);
     // Of a partition everything counts: the sum behind the last tile's is not what limits it.
@@ -141,11 +133,9 @@ impl Flags {
                 "select/by_mask",
                 &[],
             ),
-            None => step
-                .module("flags", "select/by_run", &[])
-                .module("order", "op/sort_order", &[])
-                .flag("float", self.dtype.is_float()),
+            None => step.module("flags", "select/by_run", &[]),
         }
+        .module("selection", "select/chosen", &[])
     }
 
     fn configure<'p, 'a>(
@@ -154,35 +144,20 @@ impl Flags {
         n: usize,
         tiles: usize,
     ) -> StepBuilder<'p, 'a> {
-        let (sign, infinity) = match self.dtype {
-            DType::F16 => (0x8000, 0x7c00),
-            DType::BF16 => (0x8000, 0x7f80),
-            DType::F32 | DType::I32 | DType::U32 => (0x8000_0000, 0x7f80_0000),
-        };
-        step.param(n as u32)
-            .param(tiles as u32)
-            .param(sign)
-            .param(infinity)
+        sort_order(step.param(n as u32).param(tiles as u32), self.dtype)
     }
 }
 
 /// The workgroup's sums, and the checks that the proof at [`plan`] makes unnecessary.
-fn common<'p, 'a>(
-    step: StepBuilder<'p, 'a>,
-    capabilities: &Capabilities,
-    variant: Variant,
-) -> StepBuilder<'p, 'a> {
+fn common<'p, 'a>(step: StepBuilder<'p, 'a>, variant: Variant) -> StepBuilder<'p, 'a> {
     let step = step
-        .module("block", "block/exclusive_sum", &[])
+        .exclusive_sums(WORKGROUP)
         .constant("WORKGROUP", WORKGROUP)
         .constant("QUADS", QUADS)
         .workgroup_bytes(4 * 2 * WORKGROUP as u64);
-    match (variant, capabilities.subgroups) {
-        (Variant::Subgroup, Some(sizes)) => step
-            .constant("SUBGROUPS", WORKGROUP.div_ceil(sizes.min.max(1)))
-            .flag("subgroup", true)
-            .unchecked(),
-        _ => step.unzeroed(),
+    match variant {
+        Variant::Portable => step.unzeroed(),
+        _ => step.unchecked(),
     }
 }
 

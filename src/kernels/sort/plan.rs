@@ -22,7 +22,7 @@ struct Tiling {
 
 /// Invocations of a workgroup that adds counts up.
 const SCAN_WORKGROUP: u32 = 256;
-/// Invocations of a workgroup that widens or narrows keys, a quad each.
+/// Invocations of a workgroup that narrows keys, a quad each.
 const QUADS_WORKGROUP: u32 = 256;
 
 impl Tiling {
@@ -160,15 +160,8 @@ pub(super) fn plan(
     let mut keys = plan.dense(0);
     let mut sorted_keys = plan.output(0);
     if dtype.size() == 2 {
-        let packed = keys;
-        keys = plan.scratch("keys as words", words);
+        keys = plan.as_words("keys as words", keys, dtype, n);
         sorted_keys = plan.scratch("sorted keys as words", words);
-        plan.step("sort_widen")
-            .read("x", packed, dtype, Width::Quad)
-            .write("y", keys, DType::U32, Width::Quad)
-            .constant("WORKGROUP", QUADS_WORKGROUP)
-            .param(n as u32)
-            .workgroups((n as u64).div_ceil(4 * QUADS_WORKGROUP as u64));
     }
     let mut values = match payload {
         Payload::Values => Some(plan.dense(1)),
@@ -225,7 +218,7 @@ pub(super) fn plan(
             workgroup: SCAN_WORKGROUP,
             ..tiling
         };
-        trusted(subgroup_modules(step, scan, capabilities), tiling).workgroups(lists);
+        trusted(subgroup_modules(step, scan), tiling).workgroups(lists);
 
         let mut step = plan
             .step("sort_scatter")
@@ -253,7 +246,7 @@ pub(super) fn plan(
             .param(columns as u32)
             .param(tiles as u32)
             .param(stride as u32);
-        let step = digit.of(subgroup_modules(step, tiling, capabilities));
+        let step = digit.of(subgroup_modules(step, tiling));
         trusted(step, tiling).workgroups(rows as u64 * tiles as u64);
         keys = to_keys;
         values = to_values;
@@ -277,20 +270,14 @@ struct Digit {
     flip: u32,
     shift: u32,
     mask: u32,
-    sign: u32,
-    infinity: u32,
-    float: bool,
+    dtype: DType,
 }
 
 impl Digit {
     fn new(order: Order, dtype: DType, pass: u32, tiling: Tiling) -> Digit {
         let shift = order.begin + pass * tiling.digit_bits;
         let bits = order.end.saturating_sub(shift).min(tiling.digit_bits);
-        let (sign, infinity) = match dtype {
-            DType::F16 => (0x8000, 0x7c00),
-            DType::BF16 => (0x8000, 0x7f80),
-            DType::F32 | DType::I32 | DType::U32 => (0x8000_0000, 0x7f80_0000),
-        };
+        let (sign, _) = float_bits(dtype);
         let descend = if order.descending {
             sign | (sign - 1)
         } else {
@@ -300,38 +287,43 @@ impl Digit {
             flip: descend ^ if dtype == DType::I32 { sign } else { 0 },
             shift: shift.min(31),
             mask: (1 << bits) - 1,
-            sign,
-            infinity,
-            float: DType::FLOATS.contains(&dtype),
+            dtype,
         }
     }
 
     fn of<'p, 'a>(self, step: StepBuilder<'p, 'a>) -> StepBuilder<'p, 'a> {
-        step.module("order", "op/sort_order", &[])
-            .flag("float", self.float)
-            .param(self.flip)
-            .param(self.shift)
-            .param(self.mask)
-            .param(self.sign)
-            .param(self.infinity)
+        let step = step.param(self.flip).param(self.shift).param(self.mask);
+        sort_order(step, self.dtype)
     }
 }
 
-/// What kernels need that add up or rank within a workgroup.
-fn subgroup_modules<'p, 'a>(
-    step: StepBuilder<'p, 'a>,
-    tiling: Tiling,
-    capabilities: &Capabilities,
-) -> StepBuilder<'p, 'a> {
-    let step = step.module("block", "block/exclusive_sum", &[]);
-    if tiling.subgroups == 0 {
-        return step;
+/// The bits of −0 and +inf of a float dtype.
+fn float_bits(dtype: DType) -> (u32, u32) {
+    match dtype {
+        DType::F16 => (0x8000, 0x7c00),
+        DType::BF16 => (0x8000, 0x7f80),
+        DType::F32 | DType::I32 | DType::U32 => (0x8000_0000, 0x7f80_0000),
     }
-    let least = capabilities.subgroups.map_or(1, |sizes| sizes.min);
-    step.module("lanes", "block/lanes", &[])
-        .constant("SUBGROUPS", tiling.workgroup.div_ceil(least))
-        .flag("subgroup", true)
-        .flag("narrow", tiling.narrow)
+}
+
+/// Links `op/sort_order` as `order`, and appends the words `sign` and `infinity` that it takes.
+pub(crate) fn sort_order<'p, 'a>(step: StepBuilder<'p, 'a>, dtype: DType) -> StepBuilder<'p, 'a> {
+    let (sign, infinity) = float_bits(dtype);
+    step.module("order", "op/sort_order", &[])
+        .flag("float", dtype.is_float())
+        .param(sign)
+        .param(infinity)
+}
+
+/// What kernels need that add up or rank within a workgroup.
+fn subgroup_modules<'p, 'a>(step: StepBuilder<'p, 'a>, tiling: Tiling) -> StepBuilder<'p, 'a> {
+    let step = step.exclusive_sums(tiling.workgroup);
+    match tiling.subgroups {
+        0 => step,
+        _ => step
+            .module("lanes", "block/lanes", &[])
+            .flag("narrow", tiling.narrow),
+    }
 }
 
 /// Without zeroing of workgroup memory, and without run-time checks in the

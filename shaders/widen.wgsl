@@ -1,4 +1,4 @@
-// The stored bits of 16-bit keys, a word each.
+// The stored bits of 16-bit elements, a word each.
 
 import super::config::WORKGROUP;
 import super::grid;
