@@ -2,6 +2,7 @@
 
 mod common;
 
+use portcullis::gate;
 use portcullis::plan::Param;
 use portcullis::{
     Call, DType, Device, Error, Gpu, Params, Policy, Selector, Tensor, TensorSpec, Variant, ops,
@@ -225,5 +226,42 @@ fn a_lost_device_is_a_typed_error() {
         assert!(matches!(error, Error::DeviceLost(_)), "{error:?}");
         let again = ops::softmax(&x, -1).and_then(|y| y.to_vec_blocking::<f32>());
         assert!(matches!(again, Err(Error::DeviceLost(_))), "{again:?}");
+    }
+}
+
+/// Loops over registers stay loops on adapters that are a CPU. Here they are written out
+/// all the same, as for GPUs, and compute what the oracle says.
+#[test]
+fn loops_that_are_written_out_compute_the_same() {
+    for gpu in common::gpus() {
+        let gpu = gpu.with_capabilities(|c| c.identity.kind = "other".into());
+        for name in [
+            "softmax",
+            "softmax_backward",
+            "inclusive_scan_sum",
+            "sort_pairs",
+            "select",
+        ] {
+            let op = registry::find(name).unwrap();
+            let problem = op.problems(DType::F32, gate::Effort::Quick).swap_remove(0);
+            let instance = problem.build(op, DType::F32).unwrap();
+            for variant in [Variant::Portable, Variant::Subgroup] {
+                let Ok(plan) = gpu.plan(&instance.call, variant) else {
+                    continue;
+                };
+                let unrolled = |step: &portcullis::plan::Step| {
+                    step.kernel.unrolled
+                        && step
+                            .kernel
+                            .link(false)
+                            .unwrap()
+                            .text
+                            .contains("const k = 1u")
+                };
+                assert!(plan.steps.iter().any(unrolled), "{name} {variant}");
+                let row = pollster::block_on(gate::check_on_gpu(&gpu, &instance, variant)).unwrap();
+                assert!(row.passed(), "{name} {variant}: {}", row.note);
+            }
+        }
     }
 }

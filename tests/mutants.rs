@@ -202,3 +202,26 @@ fn an_expectation_that_is_off_by_one_unit() {
         Status::Fail
     );
 }
+
+/// What must lie at the front of an output with room for more: the elements themselves,
+/// as many as there are, and behind them nothing that was not there.
+#[test]
+fn writes_behind_the_count() {
+    let tensor = |data: &[u32]| portcullis::HostTensor::new(&[data.len()], data.to_vec()).unwrap();
+    let judged = |got: &[u32], leading: &[u32]| {
+        gate::compare(&tensor(got), &gate::Expected::Leading(tensor(leading))).failure
+    };
+    let poison = 0xa5a5_a5a5;
+    assert_eq!(judged(&[7, 8, poison, poison], &[7, 8]), None);
+    assert_eq!(judged(&[7, 8, 0, 0], &[7, 8]), None);
+    assert_eq!(judged(&[poison], &[]), None);
+    for (got, fault) in [
+        (&[7, 8, 9, poison][..], "written behind"),
+        (&[7, 8, poison, 0], "written behind"),
+        (&[7, 9, poison, poison], "bits must be kept"),
+        (&[7], "room for 1"),
+    ] {
+        let failure = judged(got, &[7, 8]).unwrap_or_default();
+        assert!(failure.contains(fault), "{got:?}: {failure:?}");
+    }
+}

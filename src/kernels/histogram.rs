@@ -380,6 +380,14 @@ impl Operation for Histogram {
                 );
             }
             if dtype == DType::U32 {
+                // Bins of 65535 numbers, and every number the first of its bin: estimates in
+                // floats fall on either side.
+                let firsts = Fill::Ramp {
+                    first: 65_535.0 * 60_000.0,
+                    step: 65_535.0,
+                };
+                let on_edges = named(5000, 65_537, firsts);
+                add("on edges", edges(on_edges, 0.0, u32::MAX as f64));
                 add(
                     "every u32",
                     edges(named(6000, 12_345, Fill::Bits), 0.0, u32::MAX as f64),

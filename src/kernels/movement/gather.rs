@@ -181,6 +181,8 @@ impl Operation for GatherRows {
             named(&[1], 1, [0, 0]),
             named(&[257, 3, 5], 1000, [0, 256]),
             named(&[20, 7], 300, [-3, 25]).zeros_expected(),
+            // Rows of one element, which is counted itself.
+            named(&[9], 300, [-4, 13]).zeros_expected(),
             named(&[5, 4], 0, [0, 4]),
             named(&[0, 4], 3, [0, 4]).zeros_expected(),
             named(&[9], 513, [0, 8]),
